@@ -75,9 +75,9 @@ final readonly class Counting implements Backend
         return $this->counted()->count($key, $by, $tags);
     }
 
-    public function invalidate(array $tags): bool
+    public function invalidate(array $tags, int $stale = 0): bool
     {
-        return $this->counted()->invalidate($tags);
+        return $this->counted()->invalidate($tags, $stale);
     }
 
     public function clear(): bool

@@ -105,10 +105,11 @@ interface Backend
      * Kills what carries one of these tags.
      *
      * @param list<string> $tags
+     * @param int          $stale seconds for which a pool still gives what this kills to who asks for what is stale; others never do
      *
      * @return bool whether the store knows, or hears of it before it gives anything out
      */
-    public function invalidate(array $tags): bool;
+    public function invalidate(array $tags, int $stale = 0): bool;
 
     /** Kills everything that is in the store. */
     public function clear(): bool;

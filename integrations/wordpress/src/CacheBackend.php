@@ -167,7 +167,7 @@ final class CacheBackend implements Backend
         }
     }
 
-    public function invalidate(array $tags): bool
+    public function invalidate(array $tags, int $stale = 0): bool
     {
         // A store that is absent on purpose hears of it by the journal, before anything is read from it.
         return $this->cache->invalidateTags($tags) || $this->unreachable !== null && $this->cache->health()->journaled;

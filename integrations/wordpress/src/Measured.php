@@ -200,10 +200,10 @@ final class Measured implements Backend
         return $sum;
     }
 
-    public function invalidate(array $tags): bool
+    public function invalidate(array $tags, int $stale = 0): bool
     {
         $begun = hrtime(true);
-        $isKnown = $this->backend->invalidate($tags);
+        $isKnown = $this->backend->invalidate($tags, $stale);
         $this->note('invalidate', $tags[0] ?? '', $begun);
 
         return $isKnown;

@@ -78,7 +78,7 @@ final class NoBackend implements Backend
         return null;
     }
 
-    public function invalidate(array $tags): bool
+    public function invalidate(array $tags, int $stale = 0): bool
     {
         $this->warn();
 

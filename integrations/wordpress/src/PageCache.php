@@ -10,6 +10,9 @@ final class PageCache
     /** The option that holds what the owner wants. */
     public const OPTION = 'larder_pages';
 
+    /** Seconds for which an old page may be served at most, whatever the owner says. */
+    public const LONGEST_STALE = 600;
+
     /** Seconds that a page is kept, if the owner says nothing else. */
     public const TTL = 3_600;
 
@@ -126,10 +129,11 @@ final class PageCache
      * Kills pages.
      *
      * @param list<string> $tags
+     * @param bool         $isSoft whether the old page may still be served while one process makes the new one, if the owner allows it
      *
      * @return bool whether the store knows
      */
-    public function kill(array $tags, string $why): bool
+    public function kill(array $tags, string $why, bool $isSoft = false): bool
     {
         $this->recording?->noteChange($why);
         if ($this->reasons === []) {
@@ -137,7 +141,7 @@ final class PageCache
             add_action('shutdown', fn() => $this->warming()->schedule());
         }
         $this->reasons[$why] = true;
-        $isKnown = $this->store()->invalidate($tags);
+        $isKnown = $this->store()->invalidate($tags, $isSoft ? $this->stale() : 0);
         $this->purge($tags);
         if (!$isKnown && !$this->hasFailed) {
             $this->hasFailed = true;
@@ -239,6 +243,14 @@ final class PageCache
         return $named;
     }
 
+    /** @return int seconds for which others get the old page while one process makes the new one; 0: never */
+    public function stale(): int
+    {
+        $stale = $this->options()['stale'] ?? 0;
+
+        return \is_int($stale) ? max(0, min(self::LONGEST_STALE, $stale)) : 0;
+    }
+
     public function warming(): PageWarming
     {
         return new PageWarming($this, $this->options());
@@ -288,7 +300,7 @@ final class PageCache
         return new PagesInStore($isSame ? $cache->backend() : Opening::with($settings)->backend(), $settings, $installed);
     }
 
-    /** @return array{format: int, store: string, pool: ?string, size: ?int, prefix: string, directory: ?string, pages: string, journal: ?string, owner: ?int, identity: string, content: string, rules: array<string, list<string>>}|null null: there is no store */
+    /** @return array{format: int, store: string, pool: ?string, size: ?int, prefix: string, directory: ?string, pages: string, journal: ?string, owner: ?int, identity: string, content: string, stale: int, rules: array<string, list<string>>}|null null: there is no store */
     private function toInstall(): ?array
     {
         $installed = $this->plugin->toInstall();
@@ -311,6 +323,7 @@ final class PageCache
             'identity' => $settings->identity,
             // As PHP names the folder of a file in it.
             'content' => realpath(WP_CONTENT_DIR) ?: WP_CONTENT_DIR,
+            'stale' => $this->stale(),
             'rules' => $this->rules(),
         ];
     }

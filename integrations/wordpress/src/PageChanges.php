@@ -15,7 +15,7 @@ final class PageChanges
         'clean_post_cache' => ['post', 2], 'post_updated' => ['edited', 3], 'transition_post_status' => ['status', 3], 'before_delete_post' => ['deleting', 1], 'after_delete_post' => ['deleted', 2], 'delete_attachment' => ['deleting', 1],
         'set_object_terms' => ['terms', 6], 'deleted_term_relationships' => ['unrelated', 3],
         'added_post_meta' => ['postMeta', 3], 'updated_post_meta' => ['postMeta', 3], 'deleted_post_meta' => ['postMeta', 3],
-        'wp_insert_comment' => ['commented', 2], 'transition_comment_status' => ['commentStatus', 3], 'edit_comment' => ['commentEdited', 1], 'deleted_comment' => ['commented', 2], 'clean_comment_cache' => ['comment', 1],
+        'wp_insert_comment' => ['commented', 2], 'transition_comment_status' => ['commentStatus', 3], 'edit_comment' => ['commentEdited', 1], 'deleted_comment' => ['commentDeleted', 2], 'clean_comment_cache' => ['comment', 1],
         'created_term' => ['term', 3], 'edit_terms' => ['termEdited', 2], 'edited_term' => ['term', 3], 'delete_term' => ['termDeleted', 5], 'edit_term_taxonomy' => ['counting', 1], 'clean_term_cache' => ['termsCleaned', 2],
         'added_term_meta' => ['termMeta', 2], 'updated_term_meta' => ['termMeta', 2], 'deleted_term_meta' => ['termMeta', 2],
         'profile_update' => ['user', 1], 'user_register' => ['userList', 1], 'deleted_user' => ['userList', 1], 'set_user_role' => ['userList', 1], 'clean_user_cache' => ['user', 1],
@@ -28,6 +28,9 @@ final class PageChanges
         'woocommerce_product_set_stock' => ['stock', 1], 'woocommerce_variation_set_stock' => ['stock', 1], 'woocommerce_product_set_stock_status' => ['stock', 1], 'woocommerce_variation_set_stock_status' => ['stock', 1],
         'woocommerce_updated_product_stock' => ['stock', 1], 'woocommerce_delete_product_transients' => ['stock', 1],
     ];
+
+    /** Meta of a public post whose change makes nothing private, as what plugins keep there may. */
+    private const OPEN_META = ['_stock' => true, '_stock_status' => true, '_price' => true, '_regular_price' => true, '_sale_price' => true, 'total_sales' => true, '_wc_average_rating' => true, '_wc_rating_count' => true, '_wc_review_count' => true, '_thumbnail_id' => true, '_wp_old_slug' => true, '_wp_old_date' => true, '_pingme' => true, '_encloseme' => true];
 
     /** Types of posts that all pages are built of. */
     private const BUILDING = ['wp_template', 'wp_template_part', 'wp_global_styles', 'wp_navigation', 'wp_block', 'wp_font_family', 'wp_font_face', 'nav_menu_item', 'custom_css'];
@@ -45,7 +48,7 @@ final class PageChanges
     /** @var array<int, true> terms that are only counted anew */
     private array $counted = [];
 
-    /** @param \Closure(list<string>, string): bool $kill takes tags, and why */
+    /** @param \Closure(list<string>, string, bool): bool $kill takes tags, why, and whether the old pages may still be served for a while */
     public function __construct(
         private readonly \Closure $kill,
     ) {}
@@ -66,7 +69,7 @@ final class PageChanges
 
             return;
         }
-        $this->kill([PageTags::of('post', $post->ID), PageTags::of('all', $post->post_type), PageTags::of('all', 'any')], "post {$post->ID}");
+        $this->kill([PageTags::of('post', $post->ID), PageTags::of('all', $post->post_type), PageTags::of('all', 'any')], "post {$post->ID}", $this->isOpen($post));
     }
 
     public function edited(mixed $id, mixed $after, mixed $before): void
@@ -78,7 +81,7 @@ final class PageChanges
             if ($after->$field !== $before->$field) {
                 if ($this->isSeen($after->post_status) || $this->isSeen($before->post_status)) {
                     $isCounted = $after->post_status !== $before->post_status || $after->post_type !== $before->post_type || $after->post_author !== $before->post_author;
-                    $this->placed($after, [...$this->lists($before, $isCounted), PageTags::of('post', (int) $before->post_parent)], $isCounted);
+                    $this->placed($after, [...$this->lists($before, $isCounted), PageTags::of('post', (int) $before->post_parent)], $isCounted, $this->isOpen($after));
                 }
 
                 return;
@@ -89,7 +92,7 @@ final class PageChanges
     public function status(mixed $new, mixed $old, mixed $post): void
     {
         if ($post instanceof \WP_Post && $new !== $old && ($this->isSeen($new) || $this->isSeen($old))) {
-            $this->placed($post);
+            $this->placed($post, isSoft: $new === $post->post_status && $this->isOpen($post));
         }
     }
 
@@ -138,14 +141,22 @@ final class PageChanges
     public function postMeta(mixed $meta, mixed $id, mixed $key): void
     {
         if (is_numeric($id) && $key !== '_edit_lock' && $key !== '_edit_last') {
-            $type = get_post_type((int) $id);
-            $this->kill([PageTags::of('post', (int) $id), ...$type === false ? [] : [PageTags::of('all', $type), PageTags::of('all', 'any')]], "post {$id}");
+            $post = get_post((int) $id);
+            $lists = $post instanceof \WP_Post ? [PageTags::of('all', $post->post_type), PageTags::of('all', 'any')] : [];
+            $this->kill([PageTags::of('post', (int) $id), ...$lists], "post {$id}", \is_string($key) && isset(self::OPEN_META[$key]) && $this->isOpen($post));
         }
     }
 
     public function commented(mixed $id, mixed $comment): void
     {
-        if ($comment instanceof \WP_Comment && \in_array($comment->comment_approved, ['1', 'approve', 1], true)) {
+        if ($this->isApproved($comment)) {
+            $this->comments($comment, $this->isOpen(get_post((int) $comment->comment_post_ID)));
+        }
+    }
+
+    public function commentDeleted(mixed $id, mixed $comment): void
+    {
+        if ($this->isApproved($comment)) {
             $this->comments($comment);
         }
     }
@@ -153,20 +164,21 @@ final class PageChanges
     public function commentStatus(mixed $new, mixed $old, mixed $comment): void
     {
         if ($comment instanceof \WP_Comment && ($new === 'approved' || $old === 'approved')) {
-            $this->comments($comment);
+            $this->comments($comment, $new === 'approved' && $this->isOpen(get_post((int) $comment->comment_post_ID)));
         }
     }
 
     public function commentEdited(mixed $id): void
     {
-        $comment = is_numeric($id) ? get_comment((int) $id) : null;
-        $this->commented($id, $comment);
+        // As with one that goes: a name may have been taken out of it.
+        $this->commentDeleted($id, is_numeric($id) ? get_comment((int) $id) : null);
     }
 
     public function comment(mixed $id): void
     {
         if (is_numeric($id)) {
-            $this->kill([PageTags::of('comment', (int) $id)], "comment {$id}");
+            $comment = get_comment((int) $id);
+            $this->kill([PageTags::of('comment', (int) $id)], "comment {$id}", $this->isApproved($comment) && $this->isOpen(get_post((int) $comment->comment_post_ID)));
         }
     }
 
@@ -295,10 +307,10 @@ final class PageChanges
         $id = \is_object($product) && method_exists($product, 'get_id') ? $product->get_id() : $product;
         $post = is_numeric($id) ? get_post((int) $id) : null;
         if ($post instanceof \WP_Post) {
-            $this->placed($post, isCounted: false);
+            $this->placed($post, isCounted: false, isSoft: $this->isOpen($post));
             $above = $post->post_parent > 0 ? get_post($post->post_parent) : null;
             if ($above instanceof \WP_Post) {
-                $this->placed($above, isCounted: false);
+                $this->placed($above, isCounted: false, isSoft: $this->isOpen($above));
             }
         }
     }
@@ -321,11 +333,12 @@ final class PageChanges
      *
      * @param list<string> $before    tags of lists that it was in
      * @param bool         $isCounted whether terms and authors may have more or fewer posts now
+     * @param bool         $isSoft    whether the old pages may still be served for a while
      */
-    private function placed(\WP_Post $post, array $before = [], bool $isCounted = true): void
+    private function placed(\WP_Post $post, array $before = [], bool $isCounted = true, bool $isSoft = false): void
     {
         if ($post->post_type !== 'revision') {
-            $this->kill(array_values(array_unique([PageTags::of('post', $post->ID), ...$this->lists($post, $isCounted), ...$before])), "post {$post->ID}");
+            $this->kill(array_values(array_unique([PageTags::of('post', $post->ID), ...$this->lists($post, $isCounted), ...$before])), "post {$post->ID}", $isSoft);
         }
     }
 
@@ -358,9 +371,9 @@ final class PageChanges
         return $tags;
     }
 
-    private function comments(\WP_Comment $comment): void
+    private function comments(\WP_Comment $comment, bool $isSoft = false): void
     {
-        $this->kill([PageTags::of('comment', (int) $comment->comment_ID), PageTags::of('comments', (int) $comment->comment_post_ID), PageTags::of('post', (int) $comment->comment_post_ID), PageTags::of('list', 'comments')], "comment {$comment->comment_ID}");
+        $this->kill([PageTags::of('comment', (int) $comment->comment_ID), PageTags::of('comments', (int) $comment->comment_post_ID), PageTags::of('post', (int) $comment->comment_post_ID), PageTags::of('list', 'comments')], "comment {$comment->comment_ID}", $isSoft);
     }
 
     private function isSeen(mixed $status): bool
@@ -368,11 +381,26 @@ final class PageChanges
         return $status === 'publish' || $status === 'inherit' || (\is_string($status) && (get_post_status_object($status)->public ?? false) === true);
     }
 
-    /** @param list<string> $tags */
-    private function kill(array $tags, string $why): void
+    /** Whether all may see the post, so that no page of before shows what has been made private. */
+    private function isOpen(mixed $post): bool
+    {
+        return $post instanceof \WP_Post && $post->post_password === '' && (get_post_status_object($post->post_status)->public ?? false) === true;
+    }
+
+    /** @phpstan-assert-if-true \WP_Comment $comment */
+    private function isApproved(mixed $comment): bool
+    {
+        return $comment instanceof \WP_Comment && \in_array($comment->comment_approved, ['1', 'approve', 1], true);
+    }
+
+    /**
+     * @param list<string> $tags
+     * @param bool         $isSoft whether the old pages may still be served for a while
+     */
+    private function kill(array $tags, string $why, bool $isSoft = false): void
     {
         if ($tags !== []) {
-            ($this->kill)([...$tags, PageTags::of('any')], $why);
+            ($this->kill)([...$tags, PageTags::of('any')], $why, $isSoft);
         }
     }
 }

@@ -81,7 +81,7 @@ final class PageFiles implements PageStore
         return true;
     }
 
-    public function invalidate(array $tags): bool
+    public function invalidate(array $tags, int $stale = 0): bool
     {
         if ($tags === []) {
             return true;

@@ -48,6 +48,9 @@ final class PageRequest
         'HTTP_ORIGIN', 'HTTP_X_REQUESTED_WITH', 'HTTP_X_WP_NONCE', 'HTTP_X_PJAX', 'HTTP_HX_REQUEST', 'HTTP_TURBO_FRAME', 'HTTP_X_UP_TARGET', 'HTTP_X_INERTIA',
     ];
 
+    /** The browser that wp-cron is when it makes pages anew. */
+    public const WARMING = 'Larder (warming)';
+
     private const LONGEST_URI = 2_000;
 
     /** Seconds that a request waits for a page that another one makes; then it makes the page itself, for itself. */
@@ -370,6 +373,7 @@ final class PageRequest
 
                 return;
             }
+            $this->sendStale();
             $this->await();
             $page = $this->found();
             if ($page !== null) {
@@ -380,6 +384,20 @@ final class PageRequest
         } while (microtime(true) < $until);
         $this->key = '';
         $this->why = 'busy';
+    }
+
+    /** Answers with the old page while another process makes the new one, if the owner allows it and the change did. */
+    private function sendStale(): void
+    {
+        $seconds = $this->installed['stale'] ?? 0;
+        // Whoever makes pages anew waits for the new one, which it looks for afterwards.
+        if ($this->pool === null || !\is_int($seconds) || $seconds <= 0 || ($_SERVER['HTTP_USER_AGENT'] ?? '') === self::WARMING) {
+            return;
+        }
+        [$page, $isStale] = $this->pool->stale($this->name(), $seconds) ?? [null, false];
+        if ($isStale && \is_array($page) && \is_int($page['until'] ?? null) && !isset($page['pass'])) {
+            $this->send($page, 'hit; detail=stale', true);
+        }
     }
 
     private function lease(): bool
@@ -510,7 +528,7 @@ final class PageRequest
     }
 
     /** @param array<array-key, mixed> $page */
-    private function send(array $page, string $how): never
+    private function send(array $page, string $how, bool $isStale = false): never
     {
         $text = static fn(string $name): string => \is_string($page[$name] ?? null) ? $page[$name] : '';
         $made = \is_int($page['made'] ?? null) ? $page['made'] : 0;
@@ -527,6 +545,10 @@ final class PageRequest
             if (\is_string($line)) {
                 header($line, false);
             }
+        }
+        if ($isStale) {
+            // Nobody behind keeps it, whatever the page says of itself.
+            header('Cache-Control: no-store');
         }
         header('Age: ' . max(0, $now - $made));
         header("Cache-Status: Larder; {$how}; ttl=" . ($until - $now));

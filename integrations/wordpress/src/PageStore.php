@@ -22,10 +22,11 @@ interface PageStore
      * Kills the pages that carry one of these tags.
      *
      * @param list<string> $tags
+     * @param int          $stale seconds for which a pool may serve such a page while another is made in its place; other stores never do
      *
      * @return bool whether the store knows, or hears of it before it gives anything out
      */
-    public function invalidate(array $tags): bool;
+    public function invalidate(array $tags, int $stale = 0): bool;
 
     /**
      * The stored page of a name, for administration.

@@ -40,8 +40,6 @@ final class PageWarming
 
     private const SHORTEST_PAUSE = 0.1;
 
-    private const AGENT = 'Larder (warming)';
-
     /** @param array<string, mixed> $options of the page cache */
     public function __construct(
         private readonly PageCache $pages,
@@ -63,7 +61,7 @@ final class PageWarming
      */
     public function count(string $key): void
     {
-        if ($this->limit() === 0 || ($_SERVER['HTTP_USER_AGENT'] ?? '') === self::AGENT || \strlen($key) > self::LONGEST_KEY) {
+        if ($this->limit() === 0 || ($_SERVER['HTTP_USER_AGENT'] ?? '') === PageRequest::WARMING || \strlen($key) > self::LONGEST_KEY) {
             return;
         }
         $counts = $this->counts();
@@ -106,7 +104,7 @@ final class PageWarming
                 break;
             }
             $began = microtime(true);
-            $answer = wp_remote_get($url, ['timeout' => self::PATIENCE, 'redirection' => 0, 'user-agent' => self::AGENT, 'headers' => ['Accept' => 'text/html', 'Accept-Encoding' => 'gzip', ...$headers], 'sslverify' => apply_filters('https_local_ssl_verify', false) === true]);
+            $answer = wp_remote_get($url, ['timeout' => self::PATIENCE, 'redirection' => 0, 'user-agent' => PageRequest::WARMING, 'headers' => ['Accept' => 'text/html', 'Accept-Encoding' => 'gzip', ...$headers], 'sslverify' => apply_filters('https_local_ssl_verify', false) === true]);
             $status = is_wp_error($answer) ? 0 : (int) wp_remote_retrieve_response_code($answer);
             if ($status === 0 || $status === 429 || $status >= 500) {
                 // A site in trouble has enough to do. The next change begins anew.

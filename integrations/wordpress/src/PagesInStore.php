@@ -29,9 +29,9 @@ final class PagesInStore implements PageStore
         return ($request->backend ?? $this->backend)->fill([new Fill($request->name(), $page, $seconds, $names, $token)]);
     }
 
-    public function invalidate(array $tags): bool
+    public function invalidate(array $tags, int $stale = 0): bool
     {
-        return $this->backend->invalidate($this->names($tags));
+        return $this->backend->invalidate($this->names($tags), $stale);
     }
 
     public function find(string $key): ?array

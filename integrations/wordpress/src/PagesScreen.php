@@ -127,6 +127,15 @@ final class PagesScreen
             $this->pages->warming()->limit(),
             esc_html__('Those that visitors wait for most. WP-Cron makes one at a time, and none while the machine is busy. 0 makes none.', 'larder'),
         );
+        if (($this->pages->installed()['store'] ?? null) === 'pool') {
+            printf(
+                '<tr><th scope="row"><label for="larder-stale">%s</label></th><td><input id="larder-stale" name="larder-stale" type="number" min="0" max="%d" value="%d" class="small-text" aria-describedby="larder-stale-what"><p class="description" id="larder-stale-what">%s</p></td></tr>',
+                esc_html__('Seconds for which visitors may get the old page while a new one is made', 'larder'),
+                PageCache::LONGEST_STALE,
+                $this->pages->stale(),
+                esc_html__('After a change of a public post, of stock or a new comment. A page that is cleared or made private is never shown again. 0: visitors wait for the new page.', 'larder'),
+            );
+        }
         foreach ($this->lists() as $name => [$label, $what]) {
             $lines = array_filter(\is_array($options[$name] ?? null) ? $options[$name] : [], is_string(...));
             printf(
@@ -161,6 +170,10 @@ final class PagesScreen
         $warm = $_POST['larder-warm'] ?? '';
         if (\is_string($warm) && preg_match('/^\d{1,6}$/D', $warm) === 1) {
             $options['warm'] = min(PageWarming::MOST_PAGES, (int) $warm);
+        }
+        $stale = $_POST['larder-stale'] ?? '';
+        if (\is_string($stale) && preg_match('/^\d{1,6}$/D', $stale) === 1) {
+            $options['stale'] = min(PageCache::LONGEST_STALE, (int) $stale);
         }
         foreach (array_keys($this->lists()) as $name) {
             $text = $_POST["larder-{$name}"] ?? '';

@@ -166,10 +166,10 @@ final class PoolBackend implements Backend
         return null;
     }
 
-    public function invalidate(array $tags): bool
+    public function invalidate(array $tags, int $stale = 0): bool
     {
         try {
-            $this->pool->invalidateTags($tags);
+            $this->pool->invalidateTags($tags, $stale);
 
             return true;
         } catch (PoolUnusable $lost) {

@@ -162,9 +162,9 @@ final class Prefetch implements Backend
         return $this->changing()->count($key, $by, $tags);
     }
 
-    public function invalidate(array $tags): bool
+    public function invalidate(array $tags, int $stale = 0): bool
     {
-        return $this->changing()->invalidate($tags);
+        return $this->changing()->invalidate($tags, $stale);
     }
 
     public function clear(): bool

@@ -412,6 +412,123 @@ final class PageCacheTest extends TestCase
         self::assertSame('10 /often/ /29/', $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; $pages->store()->keep("waits-1", []); foreach (["/often/", "/often/", ...array_map(static fn(int $i): string => "/{$i}/", range(0, 29))] as $uri) { $pages->warming()->count($uri); } $uris = array_keys($pages->store()->kept("waits-1")); echo count($uris), " {$uris[0]} {$uris[1]}";'));
     }
 
+    /** @return iterable<string, array{bool}> */
+    public static function ends(): iterable
+    {
+        yield 'after a change' => [false];
+        yield 'at the end of its time' => [true];
+    }
+
+    #[DataProvider('ends')]
+    public function testOthersGetTheOldPageWhileOneMakesTheNewOneIfTheOwnerAllowsIt(bool $expires): void
+    {
+        $site = $this->allowStale($expires);
+        $hold = "{$site->site->root}/hold";
+        $this->plugin($site, <<<'PHP'
+            add_action('wp_footer', static function (): void {
+                file_put_contents(ABSPATH . 'made', '.', FILE_APPEND);
+                for ($i = 0; $i < 60_000 && is_file(ABSPATH . 'hold'); $i++) { usleep(10_000); clearstatcache(); }
+            });
+            PHP);
+        $site->run('wp_update_post(["ID" => 1, "post_content" => "As it was."]);');
+        $old = $site->visit('/hello-world/');
+        self::assertTrue($old->isStored(), $old->header('cache-status'));
+        touch($hold);
+        file_put_contents("{$site->site->root}/made", '');
+        if ($expires) {
+            for ($i = 0; $i < 60_000 && $site->run('echo (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->explain($argv[1])["page"] === null ? "gone" : "there";', ["{$site->url}/hello-world/"]) !== 'gone'; $i++) {
+                usleep(100_000);
+            }
+        } else {
+            $site->run('wp_update_post(["ID" => 1, "post_content" => "Changed softly."]);');
+        }
+        $all = curl_multi_init();
+        $first = $site->request('/hello-world/');
+        curl_multi_add_handle($all, $first);
+        for ($i = 0; $i < 60_000 && file_get_contents("{$site->site->root}/made") === ''; $i++) {
+            curl_multi_exec($all, $running);
+            usleep(10_000);
+        }
+        try {
+            foreach ($site->visitAtOnce(array_fill(0, 10, ['/hello-world/', []])) as $other) {
+                self::assertSame([200, $old->body, 'no-store'], [$other->status, $other->body, $other->header('cache-control')]);
+                self::assertStringStartsWith('Larder; hit; detail=stale; ttl=', $other->header('cache-status'));
+            }
+            // What is cleared by hand meanwhile is not shown again: they wait. So does who makes pages anew, in any case.
+            $warming = $site->request('/hello-world/', ['User-Agent: Larder (warming)']);
+            curl_multi_add_handle($all, $warming);
+            curl_multi_exec($all, $running);
+            $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->forget($argv[1]);', ["{$site->url}/hello-world/"]);
+            $waiting = $site->request('/hello-world/');
+            curl_multi_add_handle($all, $waiting);
+            for ($i = 0; $i < 50; $i++) {
+                curl_multi_exec($all, $running);
+                usleep(10_000);
+            }
+            self::assertSame(3, $running);
+        } finally {
+            unlink($hold);
+        }
+        do {
+            curl_multi_exec($all, $running);
+            curl_multi_select($all, 1.0);
+        } while ($running > 0);
+        foreach ([$first, $warming, $waiting] as $visit) {
+            self::assertSame($expires ? 0 : 1, substr_count((string) curl_multi_getcontent($visit), 'Changed softly.'));
+            self::assertStringContainsString('</html>', (string) curl_multi_getcontent($visit));
+        }
+    }
+
+    public function testNoOldPageIsServedOfWhatWasMadePrivateOrClearedByHand(): void
+    {
+        $site = $this->allowStale();
+        $changes = [
+            'text' => 'wp_update_post(["ID" => $id, "post_content" => "Changed."]);',
+            'title' => 'wp_update_post(["ID" => $id, "post_title" => "Changed."]);',
+            'comment' => 'wp_insert_comment(["comment_post_ID" => $id, "comment_content" => "New.", "comment_approved" => 1]);',
+            'stock' => 'update_post_meta($id, "_stock", "3"); do_action("woocommerce_updated_product_stock", $id);',
+            'meta of a plugin' => 'update_post_meta($id, "members_only", "1");',
+            'comment edited' => 'wp_update_comment(["comment_ID" => $comment, "comment_content" => "No name."]);',
+            'comment held back' => 'wp_set_comment_status($comment, "hold");',
+            'comment deleted' => 'wp_delete_comment($comment, true);',
+            'password' => 'wp_update_post(["ID" => $id, "post_password" => "secret"]);',
+            'private' => 'wp_update_post(["ID" => $id, "post_status" => "private"]);',
+            'draft' => 'wp_update_post(["ID" => $id, "post_status" => "draft"]);',
+            'trash' => 'wp_trash_post($id);',
+            'deleted' => 'wp_delete_post($id, true);',
+            'terms' => 'wp_set_object_terms($id, "members", "post_tag");',
+            'by hand' => '$pages->forget($url);',
+            'by hand after a change' => 'wp_update_post(["ID" => $id, "post_content" => "Changed."]); $pages->forget($url);',
+            'private after a change' => 'wp_update_post(["ID" => $id, "post_content" => "Changed."]); wp_update_post(["ID" => $id, "post_status" => "private"]);',
+            'a change after by hand' => '$pages->forget($url); wp_update_post(["ID" => $id, "post_content" => "Changed."]);',
+            'all pages' => '$pages->flush();',
+        ];
+        $left = [];
+        foreach ($changes as $name => $change) {
+            $left[$name] = "(static function () use (\$pages): string { [\$id, \$url, \$comment] = made('" . md5($name) . "'); {$change} return left(\$url); })()";
+        }
+        // Each has a post of its own, and its page as a visitor left it.
+        $code = <<<'PHP'
+            $pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages;
+            function made(string $name): array {
+                $id = wp_insert_post(["post_title" => $name, "post_name" => $name, "post_status" => "publish", "post_content" => "Old."]);
+                $comment = wp_insert_comment(["comment_post_ID" => $id, "comment_content" => "Old.", "comment_approved" => 1]);
+                $url = get_permalink($id);
+                file_get_contents($url, false, stream_context_create(["http" => ["header" => "Host: " . $_SERVER["HTTP_HOST"]]]));
+                if ((new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->explain($url)["page"] === null) { throw new RuntimeException("{$url} is not cached."); }
+                return [$id, $url, $comment];
+            }
+            function left(string $url): string {
+                $plugin = new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder");
+                if ($plugin->pages->explain($url)["page"] !== null) { return "alive"; }
+                $installed = $plugin->pages->installed();
+                return Larder\SharedMemory::open($installed["pool"])->stale(Larder\WordPress\PageRequest::nameOf($installed, "http||||" . substr($url, 7)), 600) === null ? "dead" : "stale";
+            }
+            PHP;
+        $said = $site->run($code . ' echo json_encode([' . implode(', ', array_map(static fn(string $name, string $is): string => var_export($name, true) . " => {$is}", array_keys($left), $left)) . ']);');
+        self::assertSame([...array_fill_keys(['text', 'title', 'comment', 'stock'], 'stale'), ...array_fill_keys(array_slice(array_keys($changes), 4), 'dead')], json_decode($said, true), $said);
+    }
+
     public function testAPageThatVisitorsGetThroughAProxyIsMadeAnewForThem(): void
     {
         $site = $this->warmed(true, 2, '"1e9"');
@@ -426,15 +543,15 @@ final class PageCacheTest extends TestCase
         $page = $site->visit('/sample-page/', $proxy);
         self::assertTrue($page->isHit(), $page->header('cache-status'));
         self::assertStringContainsString('Anew by proxy', $page->body);
+        $made = $this->madeAnew($site);
+        $site->run('do_action("larder_warm");');
+        self::assertSame($made, $this->madeAnew($site), 'what is alive is not made anew');
         // The admin bar asks so, in the request of who sees it.
         $explain = '$_SERVER += json_decode($argv[2], true); echo (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->explain($argv[1])["page"] === null ? "missing" : "there";';
         $site->run('update_post_meta(2, "key", wp_rand());');
         self::assertTrue($site->visit('/sample-page/', $proxy)->isStored());
         $ask = static fn(array $server): string => $site->run($explain, ["{$site->url}/sample-page/", (string) json_encode($server)]);
         self::assertSame(['missing', 'there'], [$ask([]), $ask(['HTTP_X_FORWARDED_PROTO' => 'https', 'HTTP_X_FORWARDED_PORT' => '443'])]);
-        $made = $this->madeAnew($site);
-        $site->run('do_action("larder_warm");');
-        self::assertSame($made, $this->madeAnew($site), 'what is alive is not made anew');
     }
 
     public function testABusyMachineOrAFailureEndsWarmingAndTheOwnerMaySwitchItOff(): void
@@ -688,6 +805,15 @@ final class PageCacheTest extends TestCase
         return $site;
     }
 
+    /** A site whose visitors may get old pages while one is made. */
+    private function allowStale(bool $expires = false): PageSite
+    {
+        $site = $this->site(true);
+        $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->configure(["stale" => 600, "warm" => 0, "ttl" => (int) $argv[1]]);', [$expires ? '1' : '3600']);
+
+        return $site;
+    }
+
     /** @return list<string> what cron has asked for */
     private function madeAnew(PageSite $site): array
     {
@@ -700,7 +826,7 @@ final class PageCacheTest extends TestCase
         $site = self::$sites[(int) $hasExtension] ??= PageSite::start($line, $hasExtension);
         $site->configure($line);
         @unlink("{$site->site->root}/wp-content/mu-plugins/test.php");
-        $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->flush();');
+        $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; delete_option("larder_pages") && $pages->keepUp(); $pages->flush();');
 
         return $site;
     }
