@@ -10,6 +10,7 @@ declare(strict_types=1);
  * License: MIT
  * Network: true
  * Text Domain: larder
+ * Domain Path: /languages
  *
  * @package Larder
  */

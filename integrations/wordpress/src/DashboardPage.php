@@ -44,7 +44,7 @@ final class DashboardPage
         wp_enqueue_style('larder-dashboard', $url('dashboard.css'), ['wp-components', 'larder-uplot'], Plugin::VERSION);
         wp_enqueue_script('larder-uplot', $url('uplot/uPlot.iife.min.js'), [], Plugin::VERSION, true);
         wp_enqueue_script('larder-dashboard', $url('dashboard.js'), ['wp-a11y', 'wp-api-fetch', 'wp-components', 'wp-dom-ready', 'wp-element', 'wp-i18n', 'larder-uplot'], Plugin::VERSION, true);
-        wp_set_script_translations('larder-dashboard', 'larder');
+        wp_set_script_translations('larder-dashboard', 'larder', "{$this->folder}/languages");
         wp_add_inline_script('larder-dashboard', 'window.larderDashboard = ' . wp_json_encode([
             'isNetwork' => is_multisite(),
             'site' => get_current_blog_id(),

@@ -47,7 +47,14 @@ final class DropIn
     public function write(array $settings, bool $overForeign = false): ?string
     {
         if ($this->exists() && !$this->isOurs() && !$overForeign) {
-            return "There is {$this->kind} already ({$this->name()}); deactivate its plugin, or say that it may be replaced.";
+            return sprintf(
+                $this->kind === 'a page cache'
+                    /* translators: %s: the name of another plugin. */
+                    ? __('There is a page cache already (%s); deactivate its plugin, or say that it may be replaced.', 'larder')
+                    /* translators: %s: the name of another plugin. */
+                    : __('There is an object cache already (%s); deactivate its plugin, or say that it may be replaced.', 'larder'),
+                $this->name(),
+            );
         }
         $text = $this->text($settings);
         if ($this->exists() && file_get_contents($this->path) === $text) {

@@ -7,46 +7,6 @@ namespace Larder\WordPress;
 /** Says in sentences how the page cache does, and why a page is not cached. */
 final class PageReport
 {
-    /** What the words of PageRequest::decide() mean. The thing after the colon takes the place of %s. */
-    private const WHY = [
-        'method' => 'The method %s is none of a page: only GET and HEAD are, and only GET makes one.',
-        'host' => 'The host is not that of the site in Settings, General, or is not written as there.',
-        'header' => 'The header %s may change the page, or who gets it.',
-        'path' => 'The path %s is excluded, is a file or a script, or can be written in more than one way.',
-        'argument' => 'The argument %s may make another page. If it does not, or names a page like others, say so in the settings.',
-        'cookie' => 'The cookie %s may belong to a page of one visitor only. If it changes no page, say so in the settings.',
-        'agent' => 'The browser has %s in its name, which the settings exclude.',
-        'status' => 'The status %s is none of 200, 301 and 404.',
-        'type' => 'The type %s is no page.',
-        'set-cookie' => 'The page sets a cookie.',
-        'cache-control' => 'The page says itself that it must not be kept.',
-        'vary' => 'The page says that it differs by more than its coding.',
-        'incomplete' => 'The page ends before its end.',
-        'late' => 'Something was said before the cache came in.',
-        'early' => 'The page ended before WordPress knew which it is.',
-        'partial' => 'A plugin sends the page in parts.',
-        'error' => 'The page ended with an error.',
-        'aborted' => 'The visitor had gone when the page was done.',
-        'logged-in' => 'The visitor is logged in.',
-        'kind' => 'It is no page: it is of the administration, of an interface, or of cron.',
-        'DONOTCACHEPAGE' => 'A plugin says so, by the constant DONOTCACHEPAGE.',
-        'filter' => 'A plugin says so, by the filter larder_page_is_cached.',
-        'preview' => 'It is a preview.',
-        'search' => 'It is a search.',
-        'session' => 'The page uses a session.',
-        'flushed' => 'A plugin has flushed the object cache of the request, which alone knew what the page shows.',
-        'switched' => 'The page ended in another site of the network.',
-        'protected' => 'The post has a password, or is not for all.',
-        'cart' => 'It is a cart, a checkout or an account.',
-        'nonce' => 'The page has a nonce in it, which its visitors would share.',
-        'mobile' => 'The page asks whether the visitor has a telephone, and may differ by that.',
-        'changes' => 'Making the page changes what pages show: %s.',
-        'changed' => 'WordPress was told another address meanwhile.',
-        'busy' => 'Another request was making the page for too long.',
-        'store' => 'The store of pages cannot be reached.',
-        'journal' => 'The command line has changed what the store has not heard of yet.',
-    ];
-
     public function __construct(
         private readonly PageCache $pages,
     ) {}
@@ -66,31 +26,34 @@ final class PageReport
     {
         $dropIn = $this->pages->dropIn;
         if (!$dropIn->exists()) {
-            return 'The page cache is off: WordPress makes each page anew.';
+            return __('The page cache is off: WordPress makes each page anew.', 'larder');
         }
         if (!$dropIn->isOurs()) {
-            return "The page cache is that of another plugin ({$dropIn->name()}).";
+            /* translators: %s: the name of another plugin. */
+            return sprintf(__('The page cache is that of another plugin (%s).', 'larder'), $dropIn->name());
         }
         if (!$this->isOn()) {
-            return 'The page cache is ready, and waits for a line in wp-config.php.';
+            return __('The page cache is ready, and waits for a line in wp-config.php.', 'larder');
         }
         $where = match ($this->pages->installed()['store'] ?? null) {
-            'pool' => 'shared memory',
-            'files' => 'files',
-            default => 'the server that wp-config.php names',
+            'pool' => __('shared memory', 'larder'),
+            'files' => __('files', 'larder'),
+            default => __('the server that wp-config.php names', 'larder'),
         };
 
-        return $this->isQuick()
-            ? "The page cache is on, in the quick way, and keeps pages in {$where}."
-            : "The page cache is on, and keeps pages in {$where}.";
+        return sprintf($this->isQuick()
+            /* translators: %s: where pages lie. */
+            ? __('The page cache is on, in the quick way, and keeps pages in %s.', 'larder')
+            /* translators: %s: where pages lie. */
+            : __('The page cache is on, and keeps pages in %s.', 'larder'), $where);
     }
 
     /** @return list<array{string, string}> the ways to switch it on: the line in wp-config.php, and what it does */
     public function ways(): array
     {
         return [
-            ["define('WP_CACHE', true);", 'The ordinary way: WordPress loads the page cache before anything else of its own.'],
-            ['@include __DIR__ . ' . var_export(str_starts_with($this->pages->dropIn->path, ABSPATH) ? '/' . substr($this->pages->dropIn->path, \strlen(ABSPATH)) : $this->pages->dropIn->path, true) . ';', 'The quick way, as the first line after <?php: a stored page is served before WordPress begins. It needs no WP_CACHE.'],
+            ["define('WP_CACHE', true);", __('The ordinary way: WordPress loads the page cache before anything else of its own.', 'larder')],
+            ['@include __DIR__ . ' . var_export(str_starts_with($this->pages->dropIn->path, ABSPATH) ? '/' . substr($this->pages->dropIn->path, \strlen(ABSPATH)) : $this->pages->dropIn->path, true) . ';', __('The quick way, as the first line after <?php: a stored page is served before WordPress begins. It needs no WP_CACHE.', 'larder')],
         ];
     }
 
@@ -104,19 +67,20 @@ final class PageReport
         $page = $explained['page'];
         $sentences = [$this->state()];
         if ($explained['key'] === '') {
-            return [...$sentences, 'This URL passes the page cache by.', $this->why($explained['why'])];
+            return [...$sentences, __('This URL passes the page cache by.', 'larder'), $this->why($explained['why'])];
         }
         if ($page === null) {
-            return [...$sentences, 'This URL may be cached, but is not now. No visitor has asked for it since its content changed, or it has expired.'];
+            return [...$sentences, __('This URL may be cached, but is not now. No visitor has asked for it since its content changed, or it has expired.', 'larder')];
         }
         if (\is_string($page['pass'] ?? null)) {
-            return [...$sentences, 'The page of this URL is not cached.', $this->why($page['pass'])];
+            return [...$sentences, __('The page of this URL is not cached.', 'larder'), $this->why($page['pass'])];
         }
         $number = static fn(string $name): int => \is_int($page[$name] ?? null) ? $page[$name] : 0;
         $bytes = \is_string($page['gzip'] ?? null) ? \strlen($page['gzip']) : 0;
 
         return [...$sentences, sprintf(
-            'This URL is cached: status %d, %d bytes, %d compressed. It was made %d seconds ago, and is kept for %d more. It shows %d things; a change of one kills it.',
+            /* translators: 1: status of HTTP, 2 and 3: bytes, 4 and 5: seconds, 6: a number. */
+            __('This URL is cached: status %1$d, %2$d bytes, %3$d compressed. It was made %4$d seconds ago, and is kept for %5$d more. It shows %6$d things; a change of one kills it.', 'larder'),
             $number('status'),
             $number('length'),
             $bytes,
@@ -130,7 +94,63 @@ final class PageReport
     {
         [$word, $thing] = explode(':', $why, 2) + [1 => ''];
 
-        return rtrim((string) preg_replace('/ {2,}/', ' ', sprintf(self::WHY[$word] ?? "The reason is: {$why}.", $thing)));
+        return rtrim((string) preg_replace('/ {2,}/', ' ', sprintf(self::words()[$word] ?? /* translators: %s: a word. */ __('The reason is: %s.', 'larder'), isset(self::words()[$word]) ? $thing : $why)));
+    }
+
+    /**
+     * What the words of PageRequest::decide() mean. The thing after the colon takes the place of %s.
+     *
+     * @return array<string, string>
+     */
+    private static function words(): array
+    {
+        return [
+            /* translators: %s: the thing that is meant, such as a name. */
+            'method' => __('The method %s is none of a page: only GET and HEAD are, and only GET makes one.', 'larder'),
+            'host' => __('The host is not that of the site in Settings, General, or is not written as there.', 'larder'),
+            /* translators: %s: the thing that is meant, such as a name. */
+            'header' => __('The header %s may change the page, or who gets it.', 'larder'),
+            /* translators: %s: the thing that is meant, such as a name. */
+            'path' => __('The path %s is excluded, is a file or a script, or can be written in more than one way.', 'larder'),
+            /* translators: %s: the thing that is meant, such as a name. */
+            'argument' => __('The argument %s may make another page. If it does not, or names a page like others, say so in the settings.', 'larder'),
+            /* translators: %s: the thing that is meant, such as a name. */
+            'cookie' => __('The cookie %s may belong to a page of one visitor only. If it changes no page, say so in the settings.', 'larder'),
+            /* translators: %s: the thing that is meant, such as a name. */
+            'agent' => __('The browser has %s in its name, which the settings exclude.', 'larder'),
+            /* translators: %s: the thing that is meant, such as a name. */
+            'status' => __('The status %s is none of 200, 301 and 404.', 'larder'),
+            /* translators: %s: the thing that is meant, such as a name. */
+            'type' => __('The type %s is no page.', 'larder'),
+            'set-cookie' => __('The page sets a cookie.', 'larder'),
+            'cache-control' => __('The page says itself that it must not be kept.', 'larder'),
+            'vary' => __('The page says that it differs by more than its coding.', 'larder'),
+            'incomplete' => __('The page ends before its end.', 'larder'),
+            'late' => __('Something was said before the cache came in.', 'larder'),
+            'early' => __('The page ended before WordPress knew which it is.', 'larder'),
+            'partial' => __('A plugin sends the page in parts.', 'larder'),
+            'error' => __('The page ended with an error.', 'larder'),
+            'aborted' => __('The visitor had gone when the page was done.', 'larder'),
+            'logged-in' => __('The visitor is logged in.', 'larder'),
+            'kind' => __('It is no page: it is of the administration, of an interface, or of cron.', 'larder'),
+            'DONOTCACHEPAGE' => __('A plugin says so, by the constant DONOTCACHEPAGE.', 'larder'),
+            'filter' => __('A plugin says so, by the filter larder_page_is_cached.', 'larder'),
+            'preview' => __('It is a preview.', 'larder'),
+            'search' => __('It is a search.', 'larder'),
+            'session' => __('The page uses a session.', 'larder'),
+            'flushed' => __('A plugin has flushed the object cache of the request, which alone knew what the page shows.', 'larder'),
+            'switched' => __('The page ended in another site of the network.', 'larder'),
+            'protected' => __('The post has a password, or is not for all.', 'larder'),
+            'cart' => __('It is a cart, a checkout or an account.', 'larder'),
+            'nonce' => __('The page has a nonce in it, which its visitors would share.', 'larder'),
+            'mobile' => __('The page asks whether the visitor has a telephone, and may differ by that.', 'larder'),
+            /* translators: %s: the thing that is meant, such as a name. */
+            'changes' => __('Making the page changes what pages show: %s.', 'larder'),
+            'changed' => __('WordPress was told another address meanwhile.', 'larder'),
+            'busy' => __('Another request was making the page for too long.', 'larder'),
+            'store' => __('The store of pages cannot be reached.', 'larder'),
+            'journal' => __('The command line has changed what the store has not heard of yet.', 'larder'),
+        ];
     }
 
     private function configuration(): string

@@ -41,10 +41,17 @@ final class Plugin
         // Before WordPress closes the object cache, which is where it goes.
         add_action('shutdown', $plugin->keepPurge(...), \PHP_INT_MAX);
         add_action('larder_measured', [Measurement::class, 'clean']);
-        add_action('rest_api_init', static function () use ($plugin): void {
+        // Visitors are told nothing, so their pages read no translations.
+        $translate = static fn(): bool => load_plugin_textdomain('larder', false, basename(\dirname($file)) . '/languages');
+        if (is_admin() || (\defined('WP_CLI') && WP_CLI)) {
+            add_action('init', $translate);
+        }
+        add_action('rest_api_init', static function () use ($plugin, $translate): void {
+            $translate();
             (new Endpoint($plugin))->register();
         });
-        add_action('admin_bar_menu', static function (\WP_Admin_Bar $bar) use ($plugin): void {
+        add_action('admin_bar_menu', static function (\WP_Admin_Bar $bar) use ($plugin, $translate): void {
+            is_admin() || $translate();
             (new PagesScreen($plugin->pages))->bar($bar);
         }, 90);
         // A cache that is off until somebody looks would be off for long.
@@ -130,7 +137,7 @@ final class Plugin
     {
         $pool = Settings::ofThisSite()->pool;
         if ($pool === null || !\class_exists(SharedMemory::class, false)) {
-            return 'Only a pool of shared memory has a size that can be changed here; the store in use is another one.';
+            return __('Only a pool of shared memory has a size that can be changed here; the store in use is another one.', 'larder');
         }
         try {
             SharedMemory::resize($pool, $size);

@@ -20,10 +20,11 @@ final class Report
     {
         $choice = $this->plugin->choice();
         if ($this->isOn() && $this->problems() === []) {
-            return "The object cache is on and uses {$choice->title}.";
+            /* translators: %s: a store, such as "shared memory". */
+            return sprintf(__('The object cache is on and uses %s.', 'larder'), $choice->title);
         }
 
-        return $this->isOn() ? 'The object cache is on, but something is wrong.' : 'The object cache is off: WordPress asks the database for everything in each request.';
+        return $this->isOn() ? __('The object cache is on, but something is wrong.', 'larder') : __('The object cache is off: WordPress asks the database for everything in each request.', 'larder');
     }
 
     public function why(): string
@@ -45,31 +46,38 @@ final class Report
             // Without a store none is of use.
             if ($choice->store !== null) {
                 $problems[] = $isWritable
-                    ? "There is no drop-in {$dropIn->path}; enable the object cache in the settings, or by `wp larder enable`."
-                    : 'PHP may not write to ' . WP_CONTENT_DIR . ', so that the object cache has no drop-in there; make it writable while you enable the cache in the settings.';
+                    /* translators: %s: the path of a file. */
+                    ? sprintf(__('There is no drop-in %s; enable the object cache in the settings, or by `wp larder enable`.', 'larder'), $dropIn->path)
+                    /* translators: %s: the path of a folder. */
+                    : sprintf(__('PHP may not write to %s, so the object cache has no drop-in there; make it writable while you enable the cache in the settings.', 'larder'), WP_CONTENT_DIR);
             }
         } elseif (!$dropIn->isOurs()) {
-            $problems[] = "The drop-in {$dropIn->path} is that of another plugin ({$dropIn->name()}); deactivate it, or say `wp larder enable --force`.";
+            /* translators: 1: the path of a file, 2: the name of another plugin. */
+            $problems[] = sprintf(__('The drop-in %1$s is that of another plugin (%2$s); deactivate it, or say `wp larder enable --force`.', 'larder'), $dropIn->path, $dropIn->name());
         } elseif (Settings::isOutdated()) {
-            $problems[] = "The drop-in {$dropIn->path} is of another version than the plugin, and is not used. The plugin writes it anew where it may: make it writable for PHP, or say `wp larder enable`.";
+            /* translators: %s: the path of a file. */
+            $problems[] = sprintf(__('The drop-in %s is of another version than the plugin, and is not used. The plugin writes it anew where it may: make it writable for PHP, or say `wp larder enable`.', 'larder'), $dropIn->path);
         } elseif (!$this->isOn()) {
-            $problems[] = 'The drop-in is there, but WordPress has not loaded it; look for WP_LARDER_DISABLED in wp-config.php, and for another PHP before 8.2.';
+            $problems[] = __('The drop-in is there, but WordPress has not loaded it; look for WP_LARDER_DISABLED in wp-config.php, and for another PHP before 8.2.', 'larder');
         }
         $cache = ObjectCache::current();
         if ($cache !== null) {
             // What is not asked does not fail.
             $cache->get('larder', 'larder-report', true);
             if ($cache->trouble() !== null) {
-                $problems[] = 'The site goes on without a cache: ' . $cache->trouble();
+                /* translators: %s: a sentence that says what has failed. */
+                $problems[] = sprintf(__('The site goes on without a cache: %s', 'larder'), $cache->trouble());
             }
         }
         $settings = Settings::ofThisSite();
         $journal = $settings->journal();
         if ($journal !== null && is_file($journal) && filesize($journal) > 0 && !($settings->pool !== null && PHP_SAPI !== 'cli')) {
-            $problems[] = "The journal {$journal} has deletes that are not delivered yet; the next request of the web server delivers them.";
+            /* translators: %s: the path of a file. */
+            $problems[] = sprintf(__('The journal %s has deletes that are not delivered yet; the next request of the web server delivers them.', 'larder'), $journal);
         }
         if ($this->isOn() && !$isWritable) {
-            $problems[] = 'PHP may not write to ' . WP_CONTENT_DIR . ', so that the drop-in stays as it is when the plugin changes; make it writable while you update the plugin.';
+            /* translators: %s: the path of a folder. */
+            $problems[] = sprintf(__('PHP may not write to %s, so the drop-in stays as it is when the plugin changes; make it writable while you update the plugin.', 'larder'), WP_CONTENT_DIR);
         }
 
         return $problems;

@@ -209,14 +209,14 @@ final class FaultsTest extends TestCase
         $in = fn(string $code): string => $this->site->run($code, within: $nobody);
         self::assertSame('', $in('require_once ABSPATH . "wp-admin/includes/plugin.php"; activate_plugin("larder/larder.php");'));
         try {
-            $this->assertOneSentence("PHP may not write to {$content}, so that the object cache has no drop-in there; make it writable", $nobody);
+            $this->assertOneSentence("PHP may not write to {$content}, so the object cache has no drop-in there; make it writable", $nobody);
             self::assertStringStartsWith("{$content}/object-cache.php could not be written; make the directory {$content} writable for PHP", $in('echo (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->enable();'));
             self::assertSame('There is no directory that PHP may write to for a database; make wp-content writable, or name one as WP_LARDER_DIRECTORY in wp-config.php.', $this->site->run(self::PROBLEMS, options: [], within: $nobody));
             // It may write while the cache is switched on, and no more afterwards.
             chown($content, 65_534);
             self::assertSame('', $in('echo (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->enable();'));
             chown($content, 0);
-            $this->assertOneSentence("PHP may not write to {$content}, so that the drop-in stays as it is when the plugin changes; make it writable", $nobody);
+            $this->assertOneSentence("PHP may not write to {$content}, so the drop-in stays as it is when the plugin changes; make it writable", $nobody);
             self::assertSame('on', $in('echo wp_using_ext_object_cache() ? "on" : "off";'));
         } finally {
             $in("Larder\\SharedMemory::remove('{$this->site->pool()}');");
