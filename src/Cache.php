@@ -830,7 +830,8 @@ final class Cache
      */
     public function remember(
         string $key,
-        callable $compute,
+        // A closure is callable; PHP checks its class in fewer steps, which a hit in a pool would notice.
+        callable|\Closure $compute,
         int|\DateInterval|Ttl|null $ttl = null,
         array $tags = [],
         int $grace = 0,
