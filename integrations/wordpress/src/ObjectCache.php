@@ -261,18 +261,29 @@ final class ObjectCache
     }
 
     /**
-     * @param int|string $key
+     * @param mixed      $key   an int or a string; another is refused
      * @param string     $group
      * @param bool       $force
      * @param ?bool      $found
      */
     public function get($key, $group = 'default', $force = false, &$found = null): mixed
     {
+        $group = empty($group) ? 'default' : $group;
+        if (!$force && (\is_string($key) || \is_int($key))) {
+            // Nothing lies under a key that is not valid, and most of what a page asks for lies here.
+            $id = $this->multisite && !isset($this->global_groups[$group]) ? $this->blog_prefix . $key : $key;
+            $value = $this->cache[$group][$id] ?? null;
+            if ($value !== null) {
+                $found = true;
+                ++$this->cache_hits;
+
+                return \is_object($value) ? clone $value : $value;
+            }
+        }
         if (!$this->isValid($key, __FUNCTION__)) {
             return false;
         }
-        $group = empty($group) ? 'default' : $group;
-        $id = $this->multisite && !isset($this->global_groups[$group]) ? $this->blog_prefix . $key : $key;
+        $id = $this->id($key, $group);
         if (!$force || isset($this->non_persistent_groups[$group]) || isset($this->onlyHere[$group][$id])) {
             $value = $this->cache[$group][$id] ?? ($this->knows($group, $id) ? null : $this->absent);
             if ($value === $this->absent && !isset($this->non_persistent_groups[$group]) && !$this->hasMissed($group, $id)) {
