@@ -7,6 +7,12 @@ namespace Larder\WordPress;
 /** Says in sentences which store is in use, why, and its problems. */
 final class Report
 {
+    /** Bytes: what a store has to have room for. */
+    private const ROOM = 64 << 10;
+
+    /** @var ?list<string> what is wrong, once somebody has asked */
+    private ?array $problems = null;
+
     public function __construct(
         private readonly Plugin $plugin,
     ) {}
@@ -35,6 +41,12 @@ final class Report
     /** @return list<string> what is wrong and what to change, a sentence each */
     public function problems(): array
     {
+        return $this->problems ??= $this->find();
+    }
+
+    /** @return list<string> */
+    private function find(): array
+    {
         $problems = [];
         $dropIn = $this->plugin->dropIn;
         $choice = $this->plugin->choice();
@@ -60,16 +72,19 @@ final class Report
         } elseif (!$this->isOn()) {
             $problems[] = __('The drop-in is there, but WordPress has not loaded it; look for WP_LARDER_DISABLED in wp-config.php, and for another PHP before 8.2.', 'larder');
         }
+        $settings = Settings::ofThisSite();
         $cache = ObjectCache::current();
         if ($cache !== null) {
-            // What is not asked does not fail.
+            // What is not asked does not fail, and a full disk can be read.
             $cache->get('larder', 'larder-report', true);
+            $isKept = $cache->trouble() === null && $this->isKept($cache->backend(), $settings->prefix());
             if ($cache->trouble() !== null) {
                 /* translators: %s: a sentence that says what has failed. */
                 $problems[] = sprintf(__('The site goes on without a cache: %s', 'larder'), $cache->trouble());
+            } elseif (!$isKept) {
+                $problems[] = __('The store takes no new values: it is full, or the disk that it lies on; make room there, or give it another place.', 'larder');
             }
         }
-        $settings = Settings::ofThisSite();
         $journal = $settings->journal();
         if ($journal !== null && is_file($journal) && filesize($journal) > 0 && !($settings->pool !== null && PHP_SAPI !== 'cli')) {
             /* translators: %s: the path of a file. */
@@ -81,6 +96,16 @@ final class Report
         }
 
         return $problems;
+    }
+
+    /** Whether the store takes a value that needs some room. */
+    private function isKept(Backend $backend, string $prefix): bool
+    {
+        $name = "{$prefix}larder-report:room";
+        $isKept = $backend->set($name, random_bytes(self::ROOM), 60, []);
+        $backend->delete([$name]);
+
+        return $isKept;
     }
 
     /** @return ?int Unix time at which a command line last used this site's cache; null: never heard */

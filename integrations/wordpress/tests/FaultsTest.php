@@ -90,6 +90,7 @@ final class FaultsTest extends TestCase
             $this->assertPage();
             $redis->signal(\SIGSTOP);
             $this->assertPage();
+            self::assertStringContainsString('goes on without a cache', $this->site->run(self::PROBLEMS));
             $this->site->run('wp_cache_delete("key", "shop"); update_option("blogname", "Renamed");');
             $redis->signal(\SIGCONT);
             usleep(1_200_000);
@@ -171,10 +172,12 @@ final class FaultsTest extends TestCase
             $in('wp_cache_delete("key", "shop"); delete_transient("news"); update_option("blogname", "Renamed");');
             $read = 'echo wp_cache_get("key", "shop") ?: "none", " ", get_transient("news") ?: "none", " ", get_option("blogname");';
             $full = $in($read);
+            self::assertStringContainsString('The store takes no new values', $in(self::PROBLEMS));
             (new Process([...$within, 'rm', "{$disk}/filler"]))->mustRun();
             self::assertSame(['none none Renamed', 'none none Renamed'], [$full, $in($read)]);
             $in('wp_cache_set("key", "new", "shop");');
             self::assertSame('new none Renamed', $in($read));
+            self::assertSame('', $in(self::PROBLEMS));
         } finally {
             $namespace->stop(0);
         }
@@ -195,6 +198,7 @@ final class FaultsTest extends TestCase
         }
         $this->assertPage();
         $this->site->run('update_option("blogname", "Repaired");');
+        self::assertStringContainsString('the file is damaged or no database, move it away', $this->site->run(self::PROBLEMS));
         self::assertSame('Repaired', $this->site->run('echo get_option("blogname");'));
     }
 

@@ -104,6 +104,8 @@ final class WordPressTest extends TestCase
         // As WooCommerce does it: the row is changed under its own condition, then the cache is told.
         $code = <<<'PHP'
             global $wpdb;
+            echo 'ready ';
+            flock(fopen(ROOT . '/gate', 'c'), LOCK_SH);
             $take = static function (string $name) use ($wpdb): bool {
                 get_post_meta(1, $name, true);
                 $taken = $wpdb->query($wpdb->prepare("UPDATE {$wpdb->postmeta} SET meta_value = meta_value - 1 WHERE post_id = 1 AND meta_key = %s AND meta_value > 0", $name)) === 1;
@@ -115,15 +117,21 @@ final class WordPressTest extends TestCase
             PHP;
         $this->site->run('update_post_meta(1, "stock", 20); update_post_meta(1, "coupon", 10); wp_cache_set("orders", 0, "shop");');
         $pieces = $coupons = 0;
-        foreach (array_chunk(range(1, 50), 10) as $some) {
-            $processes = array_map(fn(): Process => $this->site->start($code), $some);
-            foreach ($processes as $process) {
-                $process->wait();
-                $said = $process->getOutput();
-                self::assertMatchesRegularExpression('/^[01]{2}$/', $said);
-                $pieces += (int) $said[0];
-                $coupons += (int) $said[1];
-            }
+        // All are ready before one begins.
+        $gate = fopen("{$this->site->root}/gate", 'c');
+        self::assertIsResource($gate);
+        flock($gate, \LOCK_EX);
+        $processes = array_map(fn(): Process => $this->site->start($code), range(1, 50));
+        foreach ($processes as $process) {
+            $process->waitUntil(static fn(string $type, string $said): bool => str_contains($said, 'ready'));
+        }
+        flock($gate, \LOCK_UN);
+        foreach ($processes as $process) {
+            $process->wait();
+            self::assertMatchesRegularExpression('/^ready [01]{2}$/', $process->getOutput() . $process->getErrorOutput());
+            [, $said] = explode(' ', $process->getOutput());
+            $pieces += (int) $said[0];
+            $coupons += (int) $said[1];
         }
         self::assertSame([20, 10], [$pieces, $coupons]);
         self::assertSame('0 0 50', $this->site->run('echo get_post_meta(1, "stock", true), " ", get_post_meta(1, "coupon", true), " ", wp_cache_get("orders", "shop");'));
@@ -197,6 +205,26 @@ final class WordPressTest extends TestCase
         $this->site->activate();
         rename($this->site->plugin(), $this->site->plugin() . '-gone');
         self::assertSame('Shop, off', $this->site->run('echo get_option("blogname"), wp_using_ext_object_cache() ? ", on" : ", off";'));
+    }
+
+    public function testAMovedSiteBreaksNoPageAndIsMendedByItsAdministration(): void
+    {
+        $this->site->run('require_once ABSPATH . "wp-admin/includes/plugin.php"; activate_plugin("larder/larder.php");', options: []);
+        $this->site->run('wp_cache_set("key", "of before", "shop");', options: []);
+        // What lay beside it stays behind, for a neighbour to find.
+        rename($this->site->directory(), "{$this->site->directory()}-behind");
+        mkdir("{$this->site->root}-moved");
+        $moved = "{$this->site->root}-moved/public";
+        rename($this->site->root, $moved);
+        $in = fn(string $code): string => $this->site->run("require '{$moved}/wp-load.php'; {$code}", loads: false, options: []);
+        try {
+            self::assertSame('Shop, none', $in('echo get_option("blogname"), ", ", wp_cache_get("key", "shop") ?: "none";'));
+            $in('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->keepUp();');
+            self::assertSame('none, no problem', $in('echo wp_cache_get("key", "shop") ?: "none", ", ", implode((new Larder\WordPress\Report(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder")))->problems()) ?: "no problem"; wp_cache_set("key", "of now", "shop");'));
+            self::assertSame('of now', $in('echo wp_cache_get("key", "shop");'));
+        } finally {
+            rename($moved, $this->site->root);
+        }
     }
 
     public function testACommandLineWithoutTheExtensionIsHeard(): void
