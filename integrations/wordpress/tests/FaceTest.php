@@ -148,16 +148,44 @@ final class FaceTest extends TestCase
         self::assertSame(0, $seen['overflow'], 'nothing scrolls sideways at 400 pixels');
     }
 
+    public function testTheDashboardOfANetworkInABrowser(): void
+    {
+        $network = PageSite::start(self::MEASURED, isNetwork: true);
+        try {
+            $network->run('wp_insert_site(["domain" => "second.example.com", "path" => "/", "network_id" => 1, "user_id" => 1, "title" => "Second"]); wp_insert_user(["user_login" => "owner", "user_pass" => "password"]); add_user_to_blog(1, get_user_by("login", "owner")->ID, "administrator");');
+            $hosts = [['Host: example.com'], ['Host: second.example.com']];
+            $network->visit('/?first', $hosts[1]);
+            array_map(static fn(array $host): Answer => $network->visit('/', $host), $hosts);
+            self::assertSame([true, true], array_map(static fn(array $host): bool => $network->visit('/', $host)->isHit(), $hosts));
+            $seen = Browser::run(__DIR__ . '/settings.mjs', [$network->url, __DIR__ . '/network.mjs', "127.0.0.1:{$network->nginx->port}"]);
+            self::assertSame([], $seen['errors']);
+            self::assertSame(['The object cache is on and uses shared memory.', 'Larder', 'Number of a site'], [$seen['state'], $seen['menu'], $seen['label']]);
+            self::assertSame("{$network->url}/wp-admin/network/settings.php?page=larder#larder-pages-form", $seen['settings']);
+            self::assertSame([true, false], array_map(static fn(array $host): bool => $network->visit('/', $host)->isHit(), $hosts), 'the second site alone is flushed');
+
+            // The owner of one site sees no figures of all.
+            [$cookies, $nonce] = $this->logIn($network, 'owner');
+            self::assertSame(403, $network->visit('/wp-json/larder/v1/figures', [$cookies, $nonce])->status);
+            self::assertSame(403, $network->visit('/wp-admin/index.php?page=larder-dashboard', [$cookies])->status);
+        } finally {
+            $network->stop();
+        }
+    }
+
     /** @return list<string> headers */
     private function browser(string $user): array
     {
-        return self::$browsers[$user] ??= (function () use ($user): array {
-            $login = self::$site->visit('/wp-login.php', ['Cookie: wordpress_test_cookie=WP%20Cookie%20check'], 'POST', ['log' => $user, 'pwd' => 'password', 'wp-submit' => 'Log In', 'testcookie' => '1']);
-            $cookies = 'Cookie: ' . implode('; ', $login->cookies());
-            $nonce = self::$site->visit('/wp-admin/admin-ajax.php?action=rest-nonce', [$cookies])->body;
+        return self::$browsers[$user] ??= $this->logIn(self::$site, $user);
+    }
 
-            return [$cookies, "X-WP-Nonce: {$nonce}"];
-        })();
+    /** @return list<string> headers: of cookies, and of a nonce */
+    private function logIn(PageSite $site, string $user): array
+    {
+        $login = $site->visit('/wp-login.php', ['Cookie: wordpress_test_cookie=WP%20Cookie%20check'], 'POST', ['log' => $user, 'pwd' => 'password', 'wp-submit' => 'Log In', 'testcookie' => '1']);
+        $cookies = 'Cookie: ' . implode('; ', $login->cookies());
+        $nonce = $site->visit('/wp-admin/admin-ajax.php?action=rest-nonce', [$cookies])->body;
+
+        return [$cookies, "X-WP-Nonce: {$nonce}"];
     }
 
     /** @param list<string> $headers */

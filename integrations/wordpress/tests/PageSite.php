@@ -40,7 +40,9 @@ final class PageSite
         $self = new self($site, $fpm, $nginx, $configuration, $hasExtension, $isNetwork);
         $self->configure();
         $self->run('require_once ABSPATH . "wp-admin/includes/plugin.php"; $e = activate_plugin("larder/larder.php", "", is_multisite()); if (is_wp_error($e)) { echo $e->get_error_message(); exit(1); }'
-            . ' update_option("permalink_structure", "/%postname%/"); ');
+            . ' update_option("permalink_structure", "/%postname%/"); '
+            // The command line has guessed them. One site has them in wp-config.php.
+            . ($isNetwork ? "update_option('siteurl', '{$self->url}'); update_option('home', '{$self->url}');" : ''));
         // Taxonomies have addresses only in a request that begins with these.
         $self->run('flush_rewrite_rules();');
         // The first page that a site shows makes posts and options that it lacks.

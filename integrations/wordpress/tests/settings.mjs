@@ -1,16 +1,16 @@
 // Uses the settings page in headless Chromium, and says as JSON what it saw:
 //
-//   node settings.mjs CHROMIUM URL-OF-THE-SITE [STEPS]
+//   node settings.mjs CHROMIUM URL-OF-THE-SITE [STEPS [ADDRESS]]
 //
-// STEPS is a module that does something else once it is logged in.
+// STEPS is a module that does something else once it is logged in. ADDRESS is where the hosts of a network are.
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 
-const [chromium, site, steps] = process.argv.slice(2);
+const [chromium, site, steps, address] = process.argv.slice(2);
 const puppeteer = createRequire(join(process.cwd(), 'package.json'))('puppeteer-core');
 const seen = {errors: []};
 // A busy machine takes long to start a browser. What is stuck is stopped with its suite.
-const browser = await puppeteer.launch({executablePath: chromium, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'], timeout: 0, protocolTimeout: 0});
+const browser = await puppeteer.launch({executablePath: chromium, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...(address ? [`--host-resolver-rules=MAP * ${address}`] : [])], timeout: 0, protocolTimeout: 0});
 const page = await browser.newPage();
 page.setDefaultTimeout(0);
 page.setDefaultNavigationTimeout(0);
