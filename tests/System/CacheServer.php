@@ -170,6 +170,26 @@ final class CacheServer
         }
     }
 
+    /** @return string what Redis says of its replication; '' if it does not answer */
+    public function replication(): string
+    {
+        try {
+            $redis = new \Redis();
+            $redis->connect($this->socket, 0, 1.0, null, 0, 1.0);
+            $about = $redis->rawCommand('INFO', 'replication');
+        } catch (\RedisException) {
+            return '';
+        }
+
+        return \is_string($about) ? $about : '';
+    }
+
+    /** Whether it says this line of its replication. A sentinel that promotes it ends all connections to it. */
+    public function says(string $line): bool
+    {
+        return str_contains($this->replication(), "\n{$line}\r\n");
+    }
+
     /** @param string $states of which all threads that are still there are in one */
     private static function isIn(string $states, int $process): bool
     {

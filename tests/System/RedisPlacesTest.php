@@ -355,7 +355,7 @@ final class RedisPlacesTest extends OwnServers
             $atReplica->config('SET', 'masteruser', 'nobody');
             $atReplica->config('SET', 'masterauth', 'nothing');
             $atMaster->rawCommand('CLIENT', 'KILL', 'TYPE', 'replica');
-            self::eventually(static fn(): bool => self::says($replica, 'master_link_status:down'));
+            self::eventually(static fn(): bool => $replica->says('master_link_status:down'));
             $events = $atMaster->xLen('larder!log');
             self::assertSame('second', $other->remember('filled', static fn(): string => 'second'));
             $filler->refresh();
@@ -373,7 +373,7 @@ final class RedisPlacesTest extends OwnServers
             self::assertSame(1, $atReplica->exists('larder:deleted'), 'The replica lags.');
             self::assertSame(0, $atReplica->exists('larder:added'));
             $master->kill();
-            self::eventually(static fn(): bool => self::says($replica, 'role:master'));
+            self::eventually(static fn(): bool => $replica->says('role:master'));
 
             $new = Cache::open("redis://127.0.0.1:{$replica->port}?{$options}", strict: true);
             $keys = ['filled', ...$keys];
@@ -527,20 +527,6 @@ final class RedisPlacesTest extends OwnServers
         self::assertIsResource($process);
         self::assertSame('[2,"value",true,4,null,true,6,null]', stream_get_contents($pipes[1]));
         proc_close($process);
-    }
-
-    /** Whether a server says that of its replication. A sentinel that promotes it ends all connections to it. */
-    private static function says(CacheServer $server, string $line): bool
-    {
-        try {
-            $redis = new \Redis();
-            $redis->connect($server->socket);
-            $about = $redis->rawCommand('INFO', 'replication');
-        } catch (\RedisException) {
-            return false;
-        }
-
-        return \is_string($about) && str_contains($about, "\n{$line}\r\n");
     }
 
     private static function sentinelKnows(CacheServer $sentinel, int $others, int $replicas): bool

@@ -12,7 +12,7 @@ use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Server\Program;
 use Larder\Bench\Subject\Subjects;
 use Larder\Tests\Bench\Finding\RunFixture;
-use Larder\Tests\Bench\Patience;
+use Larder\Tests\Patience;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;

@@ -23,7 +23,7 @@ use Larder\Bench\Fields;
 use Larder\Bench\FileSystem;
 use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Subject\WorkerFailed;
-use Larder\Tests\Bench\Patience;
+use Larder\Tests\Patience;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;

@@ -16,7 +16,7 @@ use Larder\Bench\Server\RedisServer;
 use Larder\Bench\Server\Server;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Server\ServerProcess;
-use Larder\Tests\Bench\Patience;
+use Larder\Tests\Patience;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 

@@ -6,7 +6,7 @@ namespace Larder\Tests\Bench\Subject;
 
 use Larder\Bench\FileSystem;
 use Larder\Bench\Subject\TemporaryDirectory;
-use Larder\Tests\Bench\Patience;
+use Larder\Tests\Patience;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\TestCase;
 

@@ -4,15 +4,13 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System\Hosts;
 
+use Larder\Tests\Patience;
 use Larder\Tests\System\CacheServer;
 
 /** A master and its replica, where all hosts reach them, and three sentinels that watch the two. */
 final class Sentinels
 {
     private const QUORUM = 2;
-
-    /** In seconds: however busy the machine is, what is waited for comes about within them. */
-    private const PATIENCE = 120;
 
     private CacheServer $master;
 
@@ -46,9 +44,9 @@ final class Sentinels
     {
         $this->untilAllIsWell();
         self::ask($this->master, 'CLIENT', 'PAUSE', '600000', 'WRITE');
-        self::eventually(fn(): bool => self::offset($this->master) !== null && self::offset($this->master) === self::offset($this->replica));
+        Patience::until('the replica has every write', fn(): bool => self::offset($this->master) !== null && self::offset($this->master) === self::offset($this->replica));
         $this->master->kill();
-        self::eventually(fn(): bool => self::says($this->replica, 'role:master') && $this->isNamed($this->replica));
+        Patience::until('a sentinel names the new master', fn(): bool => $this->replica->says('role:master') && $this->isNamed($this->replica));
     }
 
     /** Whether a sentinel names it as the master. Clients cannot find it before. */
@@ -79,8 +77,8 @@ final class Sentinels
     /** Until each sentinel knows the others, and a replica that could be promoted. */
     private function untilAllIsWell(): void
     {
-        self::eventually(function (): bool {
-            if (self::says($this->replica, 'role:master') && self::says($this->master, 'role:slave')) {
+        Patience::until('the sentinels know a master, its replica and each other', function (): bool {
+            if ($this->replica->says('role:master') && $this->master->says('role:slave')) {
                 [$this->master, $this->replica] = [$this->replica, $this->master];
             }
             foreach ($this->sentinels as $sentinel) {
@@ -93,7 +91,7 @@ final class Sentinels
                 }
             }
 
-            return self::says($this->replica, 'master_link_status:up');
+            return $this->replica->says('master_link_status:up');
         });
     }
 
@@ -108,19 +106,7 @@ final class Sentinels
     /** @return ?string how far it is in what is replicated; null if it does not answer */
     private static function offset(CacheServer $server): ?string
     {
-        return preg_match('/^master_repl_offset:(\d+)/m', self::replication($server), $found) === 1 ? $found[1] : null;
-    }
-
-    private static function says(CacheServer $server, string $line): bool
-    {
-        return str_contains(self::replication($server), "\n{$line}\r\n");
-    }
-
-    private static function replication(CacheServer $server): string
-    {
-        $about = self::ask($server, 'INFO', 'replication');
-
-        return \is_string($about) ? $about : '';
+        return preg_match('/^master_repl_offset:(\d+)/m', $server->replication(), $found) === 1 ? $found[1] : null;
     }
 
     /** @return array<string, string> what a sentinel says of a server, by name */
@@ -144,15 +130,6 @@ final class Sentinels
             return $redis->rawCommand(...array_values($command));
         } catch (\RedisException) {
             return false;
-        }
-    }
-
-    /** @param \Closure(): bool $condition */
-    private static function eventually(\Closure $condition): void
-    {
-        for ($end = hrtime(true) + self::PATIENCE * 1_000_000_000; !$condition();) {
-            hrtime(true) < $end || throw new \RuntimeException('It does not come about.');
-            usleep(5_000);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace Larder\Tests\Bench;
+namespace Larder\Tests;
 
 use PHPUnit\Framework\Assert;
 
