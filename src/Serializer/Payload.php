@@ -183,7 +183,9 @@ final class Payload
                         // As of unserialized().
                     }
                 } else {
-                    $value = $this->decode($bytes, $this, (string) $key, $begin);
+                    $value = $first === self::TOLD
+                        ? self::unserialized($this->php(), substr($payload, $from + 1), $this)
+                        : $this->decode($bytes, $this, (string) $key, $begin);
                     if ($value !== $this) {
                         $values[$key] = $value;
                     }
