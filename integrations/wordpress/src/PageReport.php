@@ -94,7 +94,13 @@ final class PageReport
     {
         [$word, $thing] = explode(':', $why, 2) + [1 => ''];
 
-        return rtrim((string) preg_replace('/ {2,}/', ' ', sprintf(self::words()[$word] ?? /* translators: %s: a word. */ __('The reason is: %s.', 'larder'), isset(self::words()[$word]) ? $thing : $why)));
+        $sentence = self::words()[$word] ?? null;
+        if ($sentence === null) {
+            /* translators: %s: a word. */
+            return sprintf(__('The reason is: %s.', 'larder'), $why);
+        }
+
+        return rtrim((string) preg_replace('/ {2,}/', ' ', sprintf($sentence, $thing)));
     }
 
     /**
