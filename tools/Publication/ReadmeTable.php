@@ -133,7 +133,7 @@ final readonly class ReadmeTable
         }
 
         return [
-            sprintf('Measured on %s by `make record`, that is `%s`.', substr($this->run->started, 0, 10), $this->run->command),
+            sprintf('Measured on %s by `%s`, a %s run.', substr($this->run->started, 0, 10), $this->run->command, $this->run->profile),
             sprintf('%s, %s cores, %s; %s, %s; %s.', $machine['processor'], $machine['cores'], $machine['memory'], $machine['system'], $machine['kernel'], implode(', ', $versions)),
             'All samples are in [docs/results/run.json](docs/results/run.json); `bin/larder bench report docs/results/run.json` draws the report from them.',
         ];

@@ -85,9 +85,13 @@ final readonly class ResultPages
         ]) . "\n";
     }
 
-    /** How far a second run on the same machine says the same. */
-    public function agreement(Comparison $again): string
+    /** How far a second run on the same machine says the same, where there was one. */
+    public function agreement(?Comparison $again): string
     {
+        if ($again === null) {
+            return "No second run has been compared with the recorded one; `AGAIN=1 make record` does that.\n";
+        }
+
         return implode("\n", [
             'A second run on this machine was compared with the recorded one. ' . $again->agreement->sentence(),
             ...array_map(static fn(string $flip): string => "- {$flip}", $again->agreement->flips),

@@ -44,8 +44,28 @@ final class RecordTest extends TestCase
         }
     }
 
-    #[TestWith(['--quick'])]
-    #[TestWith(['--thorough'])]
+    /** @param list<string> $options */
+    #[TestWith([[], '--thorough'])]
+    #[TestWith([['--quick'], '--quick'])]
+    #[TestWith([['--thorough'], '--thorough'])]
+    public function testARunIsThoroughUnlessAQuickOneIsAskedFor(array $options, string $profile): void
+    {
+        unlink("{$this->directory}/bin");
+        mkdir("{$this->directory}/bin");
+        file_put_contents("{$this->directory}/bin/larder", '<?php file_put_contents("commands", implode(" ", array_slice($argv, 1)) . "\n", FILE_APPEND);');
+        file_put_contents("{$this->directory}/tools/publish", "#!/bin/sh\necho published >>commands\n");
+        chmod("{$this->directory}/tools/publish", 0o700);
+
+        $record = $this->in('bash', 'tools/record', '--subjects=redis-tcp', ...$options);
+
+        self::assertSame(0, $record->getExitCode(), $record->getErrorOutput());
+        self::assertStringEqualsFile(
+            "{$this->directory}/commands",
+            "bench serializers --json=build/record-check.json --html=build/record-check.html --subjects=redis-tcp\n"
+            . "bench {$profile} --json=docs/results/run.json --html=report.html --subjects=redis-tcp\npublished\n",
+        );
+    }
+
     #[TestWith(['--json=other.json'])]
     #[TestWith(['--html'])]
     #[TestWith(['--resume'])]

@@ -45,6 +45,7 @@ final class ResultPagesTest extends TestCase
         $run = static fn(float $ours): Run => (new RunFixture())->gets('page', 'get', ['shared-memory' => $ours, 'redis-tcp' => 1000.0])->run();
         $pages = new ResultPages($run(100.0));
 
+        self::assertSame("No second run has been compared with the recorded one; `AGAIN=1 make record` does that.\n", $pages->agreement(null));
         self::assertStringContainsString(
             'The two runs do not agree. Of 1 verdicts, 1 turned round between "wins" and "loses". Of the intervals of 1 comparisons, 0 overlap, 0.00 %. None and at least 90 % are asked for. '
             . 'Of the medians\' own intervals, 50.0 % overlap. A machine is not equally fast each time, which comparisons within a run do not see.' . "\n- gets, time, page, get, one hot key, redis-tcp\n",
