@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\Exception\InvalidOption;
+use Larder\Exception\StoreUnavailable;
+use Larder\System\Cause;
 use Larder\System\Distrust;
 use Larder\System\FileLock;
 use Larder\System\Guests;
@@ -12,7 +14,7 @@ use Larder\System\PrivateDirectory;
 
 /**
  * The changes that a store has missed, in a file that outlives the process. Its first line names it, and tells until when no process
- * tries to deliver it. Each other line is a lost delete, overwrite, invalidation or clear. The next process that opens a cache with this
+ * tries to deliver it, and why the store has failed last. Each other line is a lost delete, overwrite, invalidation or clear. The next process that opens a cache with this
  * journal delivers it before it reads anything. A damaged line, or a file that has grown too large, stands for a clear.
  *
  * It belongs to the owner of the directory, also if root has made it. In a group's directory it belongs to the group, too (see
@@ -45,9 +47,14 @@ final class Journal
     /** What the file begins with, and is overwritten in place; after it comes a random name in the same line. */
     private const UNTIL = '%017.6F';
 
-    private const HEAD = 17 + 1 + 16 + 1;
+    /** Bytes of the cause in that line, which is filled with spaces. */
+    private const WHY = 400;
+
+    private const HEAD = 17 + 1 + 16 + 1 + self::WHY + 1;
 
     private readonly PrivateDirectory $directory;
+
+    private string $why = '';
 
     /**
      * @param \Closure(): float $clock the time in Unix seconds
@@ -131,19 +138,20 @@ final class Journal
     /**
      * @param list<string> $keys
      * @param list<string> $tags
+     * @param string       $why  the store has failed; '': nobody has asked it
      *
      * @return bool false: it could not be written
      */
-    public function append(array $keys, array $tags, bool $clears): bool
+    public function append(array $keys, array $tags, bool $clears, string $why = ''): bool
     {
-        return $this->locked(static function (mixed $file) use ($keys, $tags, $clears): bool {
+        return $this->locked(static function (mixed $file) use ($keys, $tags, $clears, $why): bool {
             fseek($file, 0, \SEEK_END);
             if (ftell($file) > self::MOST) {
                 ftruncate($file, 0);
                 rewind($file);
                 [$keys, $tags, $clears] = [[], [], true];
             }
-            $head = ftell($file) === 0 ? self::head() : '';
+            $head = ftell($file) === 0 ? self::head($why) : '';
             $line = json_encode(['keys' => array_map(base64_encode(...), $keys), 'tags' => array_map(base64_encode(...), $tags), 'clears' => $clears]) . "\n";
 
             return @fwrite($file, $head . $line) === \strlen($head . $line) && fflush($file);
@@ -171,7 +179,7 @@ final class Journal
                 $deliver(...self::entries($delivered));
             }
         } catch (\Throwable $failure) {
-            $this->putOff($delivered, self::TIMES_LONGER * (($this->clock)() - $began));
+            $this->putOff($delivered, self::TIMES_LONGER * (($this->clock)() - $began), $failure instanceof StoreUnavailable ? $failure->getMessage() : '');
 
             throw $failure;
         }
@@ -180,15 +188,21 @@ final class Journal
         return true;
     }
 
-    /** Leaves it to the next process, after a pause of about so many seconds. */
-    private function putOff(string $undelivered, float $seconds): void
+    /** Why the store had failed, when another process was found to be delivering it, or to have put it off; '': that is not known. */
+    public function why(): string
     {
-        $this->locked(function (mixed $file) use ($undelivered, $seconds): bool {
+        return $this->why;
+    }
+
+    /** Leaves it to the next process, after a pause of about so many seconds. */
+    private function putOff(string $undelivered, float $seconds, string $why): void
+    {
+        $this->locked(function (mixed $file) use ($undelivered, $seconds, $why): bool {
             $head = (string) fread($file, self::HEAD);
             rewind($file);
             $pause = max(self::SHORTEST_PAUSE, min(self::LONGEST_PAUSE, $seconds));
 
-            return self::name($head) === '' || self::name($head) !== self::name($undelivered) || @fwrite($file, sprintf(self::UNTIL, ($this->clock)() + $pause)) !== false;
+            return self::name($head) === '' || self::name($head) !== self::name($undelivered) || @fwrite($file, self::line(($this->clock)() + $pause, self::name($head), $why)) !== false;
         });
     }
 
@@ -196,6 +210,7 @@ final class Journal
     private function begin(): ?string
     {
         $found = null;
+        $this->why = '';
         $this->locked(function (mixed $file) use (&$found): bool {
             // The rest may be long, and whoever asks while another delivers it need not read it.
             $head = (string) fread($file, self::HEAD);
@@ -203,6 +218,8 @@ final class Journal
             $until = (float) $head;
             // A clock that was set back must not stop it for longer than ever was meant.
             if ($now < $until && $until <= $now + self::TURN) {
+                $this->why = rtrim(substr($head, -self::WHY - 1));
+
                 return false;
             }
             $bytes = $head . stream_get_contents($file);
@@ -231,7 +248,7 @@ final class Journal
                 return ftruncate($file, 0);
             }
             // Of another name, as somebody may have taken this one over. One that is not written to its end stands for a clear.
-            $rest = self::head() . $added;
+            $rest = self::head('') . $added;
             rewind($file);
 
             return @fwrite($file, $rest) === \strlen($rest) && ftruncate($file, \strlen($rest));
@@ -239,9 +256,14 @@ final class Journal
     }
 
     /** Of one that anybody may deliver. */
-    private static function head(): string
+    private static function head(string $why): string
     {
-        return sprintf(self::UNTIL, 0.0) . ' ' . bin2hex(random_bytes(8)) . "\n";
+        return self::line(0.0, bin2hex(random_bytes(8)), $why);
+    }
+
+    private static function line(float $until, string $name, string $why): string
+    {
+        return sprintf(self::UNTIL, $until) . " {$name} " . str_pad(Cause::line($why, self::WHY), self::WHY) . "\n";
     }
 
     /** @return array{list<string>, list<string>, bool} */
@@ -269,7 +291,7 @@ final class Journal
     /** @return string '': it does not begin as it should */
     private static function name(string $bytes): string
     {
-        return preg_match('/^\d{10}\.\d{6} ([0-9a-f]{16})\n/', $bytes, $parts) === 1 ? $parts[1] : '';
+        return preg_match('/^\d{10}\.\d{6} ([0-9a-f]{16}) [^\n]{' . self::WHY . '}\n/', $bytes, $parts) === 1 ? $parts[1] : '';
     }
 
     /** @return ?list<string> null if they are damaged */

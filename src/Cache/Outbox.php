@@ -11,6 +11,7 @@ use Larder\Health;
 use Larder\PerRequest;
 use Larder\SharedMemory;
 use Larder\Store;
+use Larder\System\Cause;
 use Psr\Log\LoggerInterface;
 use Psr\Log\NullLogger;
 
@@ -163,7 +164,7 @@ final class Outbox
      */
     public function lose(StoreUnavailable $failure, array $keys = [], array $tags = [], bool $clears = false): void
     {
-        $this->owe($keys, $tags, $clears);
+        $this->owe($keys, $tags, $clears, $failure);
         $this->fail($failure);
     }
 
@@ -248,6 +249,10 @@ final class Outbox
     {
         if ($this->isJournaled && $this->journal?->deliver($this->tell(...)) !== true) {
             $distrust = $this->journal?->distrust();
+            $why = $this->journal?->why() ?? '';
+            if ($distrust === null && $why !== '') {
+                throw new StoreUnavailable(Cause::again($why));
+            }
             throw StoreUnavailable::because(
                 'The journal of the cache',
                 $distrust?->reason() ?? 'it cannot be delivered now: another process is at it, or failed a moment ago, or it cannot be read',
@@ -285,7 +290,7 @@ final class Outbox
      * @param list<string> $keys
      * @param list<string> $tags
      */
-    private function owe(array $keys, array $tags, bool $clears): void
+    private function owe(array $keys, array $tags, bool $clears, StoreUnavailable $failure): void
     {
         if ($keys === [] && $tags === [] && !$clears) {
             return;
@@ -304,7 +309,7 @@ final class Outbox
             $this->clearPending = true;
         }
         if ($this->journal !== null) {
-            $isWritten = $this->journal->append($keys, $tags, $clears);
+            $isWritten = $this->journal->append($keys, $tags, $clears, $this->isForOthers() ? '' : $failure->getMessage());
             $this->mark($this->available, $this->isJournaled || $isWritten);
             if ($isWritten) {
                 $this->journalOutage?->isOver([]);

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
+use Larder\System\Cause;
 use Larder\System\PrivateDirectory;
 use Larder\System\UserDirectory;
 
@@ -127,7 +128,7 @@ final class CircuitBreaker
     /** What those are told that it does not let ask: the cause, and that it is not of just now. */
     public function why(string $otherwise): string
     {
-        return $this->why === '' ? $otherwise : "{$this->why} (a moment ago)";
+        return $this->why === '' ? $otherwise : Cause::again($this->why);
     }
 
     /** Looks at what other processes have written, for the cause as well. */
@@ -147,7 +148,7 @@ final class CircuitBreaker
 
     private static function line(float $until, string $why): string
     {
-        return \sprintf('%.6F %s', $until, substr((string) preg_replace('/[[:cntrl:]]+/', ' ', $why), 0, self::LONGEST - 30));
+        return \sprintf('%.6F %s', $until, Cause::line($why, self::LONGEST - 30));
     }
 
     /** @return ?string null if there is no place that is this user's alone */

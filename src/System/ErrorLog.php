@@ -40,7 +40,7 @@ final class ErrorLog extends AbstractLogger
         if (!$this->once->isNews((string) $message, $context)) {
             return;
         }
-        $why = $failure instanceof \Throwable ? OncePerMinute::cause($failure) : (\is_string($context['why'] ?? null) ? $context['why'] : '');
+        $why = $failure instanceof \Throwable ? Cause::first($failure->getMessage()) : (\is_string($context['why'] ?? null) ? $context['why'] : '');
         $line = 'Larder: ' . $message . ($why === '' ? '' : " {$why}") . self::about($context);
         $this->write === null ? error_log($line) : ($this->write)($line);
     }

@@ -15,9 +15,6 @@ final class OncePerMinute
 
     private const BEGINNING = 'told-';
 
-    /** What an exception's message has after the cause where another process has met it, see Store\CircuitBreaker. */
-    private const REPEATED = ' (a moment ago)';
-
     /** @var array<string, float> Unix seconds, by cause; where there is no directory for files, that is all */
     private array $told = [];
 
@@ -30,12 +27,6 @@ final class OncePerMinute
         private readonly ?\Closure $clock = null,
     ) {}
 
-    /** The same in the process that has met it and in those that were told. */
-    public static function cause(\Throwable $failure): string
-    {
-        return str_replace(self::REPEATED, '', $failure->getMessage());
-    }
-
     /**
      * Whether no process of this user has told of it within a minute.
      *
@@ -44,7 +35,7 @@ final class OncePerMinute
     public function isNews(string $message, array $context): bool
     {
         $failure = $context['exception'] ?? $context['why'] ?? '';
-        $why = $failure instanceof \Throwable ? self::cause($failure) : (\is_string($failure) ? $failure : '');
+        $why = $failure instanceof \Throwable ? Cause::first($failure->getMessage()) : (\is_string($failure) ? $failure : '');
         $store = \is_string($context['store'] ?? null) ? $context['store'] : '';
         $cause = hash('xxh128', "{$message}\0{$store}\0{$why}");
         $now = $this->clock === null ? microtime(true) : ($this->clock)();

@@ -10,13 +10,16 @@ use Larder\Cache\Outbox;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
+use Larder\Store\AbsentStore;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
+use Larder\System\Cause;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Psr\Log\NullLogger;
 
 /** Two caches over one store are to each other like two processes, of which one has ended. */
 #[CoversClass(Journal::class)]
@@ -108,7 +111,7 @@ final class JournalTest extends TestCase
     /** @return iterable<string, array{string}> */
     public static function damages(): iterable
     {
-        $head = '0000000000.000000 0123456789abcdef' . "\n";
+        $head = '0000000000.000000 0123456789abcdef ' . str_repeat(' ', 400) . "\n";
         $line = $head . '{"keys":["YQ=="],"tags":[],"clears":false}' . "\n";
         yield 'without a head' => [substr($line, \strlen($head))];
         yield 'with half of one' => [substr($line, 5)];
@@ -177,6 +180,39 @@ final class JournalTest extends TestCase
         $this->now -= 3_600.0;
         $this->cache()->get('key');
         self::assertFalse($this->cache()->health()->journaled, 'A clock that is set back does not stop it.');
+    }
+
+    public function testWhoFindsItPutOffIsToldWhyTheStoreHasFailed(): void
+    {
+        $why = "the disk is\nwrong " . str_repeat('ä', 400);
+        $this->chaos->before = static function () use (&$why): never {
+            throw StoreUnavailable::because('The store of chaos', $why, 'mend it');
+        };
+        $this->cache()->delete('key');
+        $journal = new Journal($this->path, fn(): float => $this->now);
+        self::assertTrue($journal->deliver(function (): void {
+            self::assertStringContainsString('The store of chaos is unavailable: the disk is wrong', $this->reasonOfAMiss());
+        }), 'While another delivers it, the failure is known by which it was begun.');
+        $this->cache()->delete('key');
+        $why = 'it has another fault';
+        self::assertSame("The store of chaos is unavailable: {$why}; mend it.", $this->reasonOfAMiss());
+        // It is not asked again at once.
+        $told = $this->reasonOfAMiss();
+        self::assertSame("The store of chaos is unavailable: {$why}; mend it (a moment ago).", $told);
+        self::assertSame(Cause::first($told), "The store of chaos is unavailable: {$why}; mend it.");
+        $why = str_repeat('ä', 400);
+        $this->now += 2.0;
+        $this->reasonOfAMiss();
+        self::assertMatchesRegularExpression('/^The store of chaos is unavailable: ä+ \(a moment ago\)$/Du', $this->reasonOfAMiss(), 'No character is cut.');
+    }
+
+    public function testWhatAProcessWithoutTheStoreHasWrittenDoesNotSayThatTheStoreHasFailed(): void
+    {
+        (new Cache(new AbsentStore(), logger: new NullLogger(), journal: $this->path))->delete('key');
+        $journal = new Journal($this->path, fn(): float => $this->now);
+        self::assertTrue($journal->deliver(function (): void {
+            self::assertStringContainsString('another process is at it', $this->reasonOfAMiss());
+        }));
     }
 
     public function testWhileOneDeliversNobodyWaitsAndWhatIsAddedIsNotLost(): void
@@ -394,6 +430,17 @@ final class JournalTest extends TestCase
                 self::assertStringContainsString('The directory', $mistake->getMessage());
             }
         }
+    }
+
+    /** What the log of a process is told whose read is a miss. */
+    private function reasonOfAMiss(): string
+    {
+        $logger = new MemoryLogger();
+        self::assertNull((new Cache($this->chaos, logger: $logger, journal: $this->path, clock: fn(): float => $this->now))->get('key'));
+        $failure = $logger->contexts[0]['exception'] ?? null;
+        self::assertInstanceOf(StoreUnavailable::class, $failure);
+
+        return $failure->getMessage();
     }
 
     private function cache(): Cache
