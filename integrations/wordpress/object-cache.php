@@ -4,18 +4,23 @@
 
 declare(strict_types=1);
 
-require_once __DIR__ . '/src/Settings.php';
+// Without all of it WordPress goes on with its own class: a plugin may be removed, or written anew, at this moment.
+if (!@include_once __DIR__ . '/src/Settings.php') {
+    return;
+}
 if (Larder\WordPress\Settings::isOutdated()) {
     // WordPress goes on without, and the plugin writes the drop-in anew.
     return;
 }
-require_once __DIR__ . '/src/Backend.php';
-require_once __DIR__ . '/src/PoolBackend.php';
-require_once __DIR__ . '/src/ObjectCache.php';
-require_once __DIR__ . '/src/Opening.php';
-require_once __DIR__ . '/src/Sample.php';
-require_once __DIR__ . '/src/Fill.php';
-require_once __DIR__ . '/autoload.php';
-require_once __DIR__ . '/functions.php';
+if (!(@include_once __DIR__ . '/src/Backend.php')
+    || !(@include_once __DIR__ . '/src/PoolBackend.php')
+    || !(@include_once __DIR__ . '/src/ObjectCache.php')
+    || !(@include_once __DIR__ . '/src/Opening.php')
+    || !(@include_once __DIR__ . '/src/Sample.php')
+    || !(@include_once __DIR__ . '/src/Fill.php')
+    || !(@include_once __DIR__ . '/autoload.php')
+    || !(@include_once __DIR__ . '/functions.php')) {
+    return;
+}
 
 class_alias(Larder\WordPress\ObjectCache::class, 'WP_Object_Cache');

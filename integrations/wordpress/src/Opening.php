@@ -14,7 +14,12 @@ final class Opening
 
     public static function open(): ObjectCache
     {
-        $cache = self::with(Settings::ofThisSite(), PHP_SAPI !== 'cli' && Sample::takes());
+        try {
+            $cache = self::with(Settings::ofThisSite(), PHP_SAPI !== 'cli' && Sample::takes());
+        } catch (\Error $failure) {
+            // Such as a class whose file is gone, where the plugin was removed in part.
+            $cache = new ObjectCache(new NoBackend("The plugin could not open its store ({$failure->getMessage()}); install the plugin anew."));
+        }
         // Of two processes one may have read a row that the other has deleted, or not have read one that the other has added.
         // And one that has read neither list in time keeps the row by itself, which core does not delete with the list's.
         add_action('deleted_option', static fn(string $option) => $cache->rows_changed(['alloptions', $option], 'options'));

@@ -25,6 +25,8 @@ final class Plugin
 
     public static function start(string $file): void
     {
+        // Every page asks it at its end. Where its file is gone, nothing is hooked.
+        \class_exists(ObjectCache::class) || throw new \Error('the class ' . ObjectCache::class . ' is missing');
         $plugin = new self(\dirname($file));
         register_activation_hook($file, static function () use ($plugin): void {
             $plugin->enable();

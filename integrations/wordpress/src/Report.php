@@ -70,7 +70,7 @@ final class Report
             /* translators: %s: the path of a file. */
             $problems[] = sprintf(__('The drop-in %s is of another version than the plugin, and is not used. The plugin writes it anew where it may: make it writable for PHP, or say `wp larder enable`.', 'larder'), $dropIn->path);
         } elseif (!$this->isOn()) {
-            $problems[] = __('The drop-in is there, but WordPress has not loaded it; look for WP_LARDER_DISABLED in wp-config.php, and for another PHP before 8.2.', 'larder');
+            $problems[] = __('The drop-in is there, but WordPress has not loaded it; look for WP_LARDER_DISABLED in wp-config.php, a PHP before 8.2, or missing files.', 'larder');
         }
         $settings = Settings::ofThisSite();
         $cache = ObjectCache::current();

@@ -8,6 +8,7 @@ use Larder\SharedMemory;
 use Larder\Tests\System\CacheServer;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\Process\Process;
 
@@ -205,6 +206,24 @@ final class WordPressTest extends TestCase
         $this->site->activate();
         rename($this->site->plugin(), $this->site->plugin() . '-gone');
         self::assertSame('Shop, off', $this->site->run('echo get_option("blogname"), wp_using_ext_object_cache() ? ", on" : ", off";'));
+    }
+
+    /** @param ?list<string> $options of PHP */
+    #[TestWith([null])]
+    #[TestWith([[]])]
+    public function testAPluginOfWhichAnyPartIsGoneBreaksNoPage(?array $options): void
+    {
+        $this->site->run('require_once ABSPATH . "wp-admin/includes/plugin.php"; activate_plugin("larder/larder.php");', options: $options);
+        foreach (['autoload.php', 'functions.php', 'object-cache.php', 'larder.php', 'drop-in', 'src', ...array_map(static fn(string $class): string => "src/{$class}.php", ['Settings', 'Backend', 'PoolBackend', 'ObjectCache', 'Opening', 'Sample', 'Fill', 'Library', 'CacheBackend', 'LastFailure', 'Prefetch', 'Plugin', 'PageCache', 'PageRequest'])] as $part) {
+            rename("{$this->site->plugin()}/{$part}", "{$this->site->plugin()}-part");
+            try {
+                $page = $this->site->run(Site::PAGE, loads: false, options: $options);
+            } finally {
+                rename("{$this->site->plugin()}-part", "{$this->site->plugin()}/{$part}");
+            }
+            self::assertStringContainsString('</html>', $page, $part);
+            self::assertStringEndsWith('status 200', $page, $part);
+        }
     }
 
     public function testAMovedSiteBreaksNoPageAndIsMendedByItsAdministration(): void
