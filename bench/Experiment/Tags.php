@@ -81,7 +81,7 @@ final class Tags implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(500, 3_072, $profile === Profile::Quick ? 110 : 1_200);
+        return new Needs(500, 3_072, $profile === Profile::Quick ? 120 : 1_300);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

@@ -18,7 +18,8 @@ final readonly class AdapterPromises
     ];
     /** The framework's own in the same store. */
     private const IN_THE_SAME_STORE = [
-        'magento-redis' => 'tag-sets', 'symfony-redis' => 'symfony-own-redis', 'symfony-apcu' => 'symfony-own-tags-apcu', 'laravel-redis' => 'laravel-own-redis',
+        'magento-redis' => 'tag-sets', 'magento-redis-near' => 'tag-sets', 'symfony-redis' => 'symfony-own-redis', 'symfony-redis-near' => 'symfony-own-redis',
+        'symfony-apcu' => 'symfony-own-tags-apcu', 'laravel-redis' => 'laravel-own-redis', 'laravel-redis-near' => 'laravel-own-redis',
     ];
     /**
      * Rivals whose cleans look at the items that have the tag. TagAwareAdapter's replace a number, as ours do, and its reads look

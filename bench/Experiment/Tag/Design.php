@@ -34,15 +34,18 @@ enum Design: string
     case ZendMemcachedRedis = 'zend-memcached-redis';
     case MagentoSharedMemory = 'magento-shared-memory';
     case MagentoRedis = 'magento-redis';
+    case MagentoRedisNear = 'magento-redis-near';
     case SymfonySharedMemory = 'symfony-shared-memory';
     case SymfonyApcu = 'symfony-apcu';
     case SymfonyRedis = 'symfony-redis';
+    case SymfonyRedisNear = 'symfony-redis-near';
     case SymfonyOwnApcu = 'symfony-own-tags-apcu';
     case SymfonyOwnTagsRedis = 'symfony-own-tags-redis';
     case SymfonyOwnRedis = 'symfony-own-redis';
     case SymfonyOwnFiles = 'symfony-own-files';
     case LaravelSharedMemory = 'laravel-shared-memory';
     case LaravelRedis = 'laravel-redis';
+    case LaravelRedisNear = 'laravel-redis-near';
     case LaravelOwnApcu = 'laravel-own-apcu';
     case LaravelOwnRedis = 'laravel-own-redis';
 
@@ -77,15 +80,18 @@ enum Design: string
             self::ZendMemcachedRedis => 'Zend two levels: Memcached, Redis',
             self::MagentoSharedMemory => 'Larder_Cache_Backend over shared memory',
             self::MagentoRedis => "Larder_Cache_Backend over {$redis}",
+            self::MagentoRedisNear => "Larder_Cache_Backend over {$redis}, tags judged near",
             self::SymfonySharedMemory => 'Larder\Symfony over shared memory',
             self::SymfonyApcu => 'Larder\Symfony over APCu',
             self::SymfonyRedis => "Larder\\Symfony over {$redis}",
+            self::SymfonyRedisNear => "Larder\\Symfony over {$redis}, tags judged near",
             self::SymfonyOwnApcu => 'Symfony: TagAwareAdapter over APCu',
             self::SymfonyOwnTagsRedis => "Symfony: TagAwareAdapter over {$redis}",
             self::SymfonyOwnRedis => "Symfony: RedisTagAwareAdapter, {$redis}",
             self::SymfonyOwnFiles => 'Symfony: FilesystemTagAwareAdapter',
             self::LaravelSharedMemory => 'Larder\Laravel over shared memory',
             self::LaravelRedis => "Larder\\Laravel over {$redis}",
+            self::LaravelRedisNear => "Larder\\Laravel over {$redis}, tags judged near",
             self::LaravelOwnApcu => 'Laravel: tags in APCu',
             self::LaravelOwnRedis => "Laravel: tags in {$redis}",
         };
@@ -105,7 +111,7 @@ enum Design: string
             self::LibrarySharedMemoryTier => ['cache-tier-shared-memory'],
             self::LibraryApcuRedisTier => ['redis', 'cache-tier-apcu-redis'],
             self::LibrarySharedMemoryRedisTier => ['redis', 'cache-tier-shared-memory-redis'],
-            self::LibraryRedis, self::LibraryRedisNear, self::MagentoRedis, self::SymfonyRedis, self::LaravelRedis => ['redis', 'cache-redis'],
+            self::LibraryRedis, self::LibraryRedisNear, self::MagentoRedis, self::MagentoRedisNear, self::SymfonyRedis, self::SymfonyRedisNear, self::LaravelRedis, self::LaravelRedisNear => ['redis', 'cache-redis'],
             self::LibraryRedisCluster => ['cluster', 'cache-redis'],
             self::LibraryMemcached => ['memcached', 'cache-memcached'],
             self::Files, self::ZendFile, self::SymfonyOwnFiles => ['file-disk'],
@@ -139,7 +145,7 @@ enum Design: string
     /** Whether an item is read under the tags that it was stored under, as Laravel wants it. */
     public function readsUnderTags(): bool
     {
-        return in_array($this, [self::LaravelSharedMemory, self::LaravelRedis, self::LaravelOwnApcu, self::LaravelOwnRedis], true);
+        return in_array($this, [self::LaravelSharedMemory, self::LaravelRedis, self::LaravelRedisNear, self::LaravelOwnApcu, self::LaravelOwnRedis], true);
     }
 
     /**
@@ -230,6 +236,7 @@ enum Design: string
         $memcached = $place->string('memcached');
         $shared = fn(): string => "shm:{$place->string('pool')}?size={$place->int('bytes')}";
         $overRedis = "redis+unix:{$redis}";
+        $near = "{$overRedis}?tags=near";
 
         return match ($this) {
             self::SharedMemory => new SharedMemoryTags($place->string('pool'), $place->int('bytes')),
@@ -243,7 +250,7 @@ enum Design: string
             self::LibraryApcuRedisTier => new LibraryTags("apcu: > {$overRedis}"),
             self::LibrarySharedMemoryRedisTier => new LibraryTags("{$shared()} > {$overRedis}"),
             self::LibraryRedis => new LibraryTags($overRedis),
-            self::LibraryRedisNear => new LibraryTags("{$overRedis}?tags=near"),
+            self::LibraryRedisNear => new LibraryTags($near),
             self::LibraryRedisCluster => new LibraryTags("redis+cluster://{$place->string('cluster')}"),
             self::LibraryMemcached => new LibraryTags("memcached+unix:{$memcached}"),
             self::Files => new TagFiles($directory),
@@ -256,15 +263,18 @@ enum Design: string
             self::ZendMemcachedRedis => ZendTags::open($place->string('zend'), 'Zend_Cache_Backend_TwoLevels', self::twoLevels($memcached, 'Cm_Cache_Backend_Redis', self::cmOptions($redis), true)),
             self::MagentoSharedMemory => ZendTags::ours($place->string('zend'), $shared()),
             self::MagentoRedis => ZendTags::ours($place->string('zend'), $overRedis),
+            self::MagentoRedisNear => ZendTags::ours($place->string('zend'), $near),
             self::SymfonySharedMemory => SymfonyTags::ours($shared()),
             self::SymfonyApcu => SymfonyTags::ours('apcu:'),
             self::SymfonyRedis => SymfonyTags::ours($overRedis),
+            self::SymfonyRedisNear => SymfonyTags::ours($near),
             self::SymfonyOwnApcu => SymfonyTags::overApcu(),
             self::SymfonyOwnTagsRedis => SymfonyTags::overRedis($redis),
             self::SymfonyOwnRedis => SymfonyTags::inRedis($redis),
             self::SymfonyOwnFiles => SymfonyTags::inFiles($directory),
             self::LaravelSharedMemory => LaravelTags::ours($place->string('laravel'), $shared()),
             self::LaravelRedis => LaravelTags::ours($place->string('laravel'), $overRedis),
+            self::LaravelRedisNear => LaravelTags::ours($place->string('laravel'), $near),
             self::LaravelOwnApcu => LaravelTags::inApcu($place->string('laravel')),
             self::LaravelOwnRedis => LaravelTags::inRedis($place->string('laravel'), $redis),
         };

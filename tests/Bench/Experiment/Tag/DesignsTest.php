@@ -63,9 +63,11 @@ final class DesignsTest extends RealServers
     #[TestWith(['cache-redis-cluster'])]
     #[TestWith(['magento-shared-memory'])]
     #[TestWith(['magento-redis'])]
+    #[TestWith(['magento-redis-near'])]
     #[TestWith(['symfony-shared-memory'])]
     #[TestWith(['symfony-apcu'])]
     #[TestWith(['symfony-redis'])]
+    #[TestWith(['symfony-redis-near'])]
     #[TestWith(['symfony-own-tags-apcu'])]
     #[TestWith(['symfony-own-tags-redis'])]
     #[TestWith(['symfony-own-redis'])]
@@ -136,6 +138,7 @@ final class DesignsTest extends RealServers
     }
 
     #[TestWith(['laravel-shared-memory'])]
+    #[TestWith(['laravel-redis-near'])]
     #[TestWith(['laravel-own-apcu'])]
     public function testLaravelsStoresAreMeasuredWhereLaravelIsAndNamedWhereItIsNot(string $design): void
     {
@@ -147,10 +150,10 @@ final class DesignsTest extends RealServers
             return;
         }
         self::assertNull(Design::from($design)->lack(null, $laravel));
-        $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '', 'zend' => '', 'laravel' => $laravel, 'servers' => ''];
+        $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => $this->redisFor($design), 'memcached' => '', 'zend' => '', 'laravel' => $laravel, 'servers' => ''];
         $found = ChildProcess::run('tags', TagClients::class, [
             'design' => $design, 'items' => 100, 'clients' => 1, 'operations' => 3_000, 'milliseconds' => 120_000, 'milliseconds of cleans' => 60_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1,
-            'place' => json_encode($place, JSON_THROW_ON_ERROR), 'few' => json_encode([...$place, 'pool' => basename($this->directory) . '-few'], JSON_THROW_ON_ERROR), 'few items' => 20,
+            'place' => json_encode($place, JSON_THROW_ON_ERROR), 'few' => json_encode([...$place, 'pool' => basename($this->directory) . '-few', 'redis' => $this->redisFor($design)], JSON_THROW_ON_ERROR), 'few items' => 20,
         ]);
 
         self::assertSame([3, 3], [$found->int('0 writes'), $found->int('0 cleans')]);
@@ -335,10 +338,18 @@ final class DesignsTest extends RealServers
             'memcached over sets' => new TwoLevels($this->memcachedSocket(), new TagSets($this->redisSocket())),
             default => Design::from($name)->open(new Fields([
                 'directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'memcached' => '', 'zend' => '', 'laravel' => '',
-                'redis' => in_array('redis', Design::from($name)->needs(), true) ? $this->redisSocket(Design::from($name)->redisOptions()) : '',
+                'redis' => $this->redisFor($name),
                 'cluster' => $name === 'cache-redis-cluster' ? $this->cluster() : '',
             ], 'place')),
         };
+    }
+
+    /** @return string the socket of a server of its own; '': the design needs none */
+    private function redisFor(string $name): string
+    {
+        $design = Design::from($name);
+
+        return in_array('redis', $design->needs(), true) ? $this->redisSocket($design->redisOptions()) : '';
     }
 
     private function cluster(): string
