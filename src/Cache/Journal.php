@@ -41,7 +41,7 @@ final class Journal
 
     private const LONGEST_PAUSE = 1.0;
 
-    /** Seconds to wait for others who read or write it. */
+    /** Seconds to wait for others who read or write it: once, until its lock was had again. A holder may be away for long. */
     private const PATIENCE = 0.5;
 
     /** What the file begins with, and is overwritten in place; after it comes a random name in the same line. */
@@ -55,6 +55,9 @@ final class Journal
     private readonly PrivateDirectory $directory;
 
     private string $why = '';
+
+    /** Whether the lock was last waited for in vain. */
+    private bool $isHeld = false;
 
     /**
      * @param \Closure(): float $clock the time in Unix seconds
@@ -319,13 +322,15 @@ final class Journal
         if ((!$isRead && !$this->directory->exists()) || $this->directory->distrust() !== null) {
             return false;
         }
-        for ($end = hrtime(true) + (int) (1e9 * self::PATIENCE);;) {
+        for ($end = hrtime(true) + ($this->isHeld ? 0 : (int) (1e9 * self::PATIENCE));;) {
             $file = $isRead ? @fopen($this->path, 'rn') : $this->directory->open($this->path);
             if ($file === false) {
                 return false;
             }
             try {
-                if (FileLock::take($file, $isRead ? \LOCK_SH : \LOCK_EX, $end) !== true) {
+                $isTaken = FileLock::take($file, $isRead ? \LOCK_SH : \LOCK_EX, $end);
+                $this->isHeld = $isTaken === false;
+                if ($isTaken !== true) {
                     return false;
                 }
                 if ($this->directory->holds($file, $this->path)) {

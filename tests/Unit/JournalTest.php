@@ -280,6 +280,26 @@ final class JournalTest extends TestCase
         self::assertTrue($journal->deliver(static function (): void {}));
     }
 
+    public function testAProcessWaitsOnceForAJournalThatSomebodyHoldsAndNotWithEachCall(): void
+    {
+        $this->chaos->store->save([new Item('kept', 1)]);
+        self::assertTrue((new Journal($this->path, fn(): float => $this->now))->append(['lost'], [], false));
+        $file = fopen($this->path, 'r');
+        self::assertIsResource($file);
+        flock($file, \LOCK_EX);
+        $cache = $this->cache();
+        $began = hrtime(true);
+        for ($i = 0; $i < 30; $i++) {
+            self::assertNull($cache->get('kept'), 'What it holds may be a delete of this key.');
+            self::assertFalse($cache->delete("key{$i}"));
+        }
+        // With each call it would be half a minute.
+        self::assertLessThan(10, (hrtime(true) - $began) / 1e9);
+        fclose($file);
+        self::assertSame(1, $cache->get('kept'), 'It is asked for the lock all the same.');
+        self::assertFalse($cache->health()->isFlagged());
+    }
+
     public function testAJournalDoesNotGrowForEver(): void
     {
         $cache = $this->cache();
