@@ -5,12 +5,13 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\System\ErrorLog;
+use Larder\System\OncePerMinute;
 use Psr\Log\LoggerInterface;
 
 /**
  * Tells the log which changes the store has missed, so that no loss is silent and none fills the log. The first loss is logged at once,
  * with its keys and tags. The losses of the next minute are counted. Their number is logged with the next loss, when everything is
- * delivered, or at the latest when the cache goes.
+ * delivered, or at the latest when the cache goes. Of the requests of a site only one a minute tells.
  */
 final class Losses
 {
@@ -50,15 +51,14 @@ final class Losses
 
             return;
         }
-        $this->logger()->error('The cache\'s store has missed a delete, overwrite, tag invalidation or clear; it is delivered when the store is back.', [
+        $this->told = $now;
+        $this->isTold = $this->error('The cache\'s store has missed a delete, overwrite, tag invalidation or clear; it is delivered when the store is back.', [
             'store' => $this->store,
             'keys' => $keys,
             'tags' => $tags,
             'clear' => $clears,
             'others since the last line' => $this->untold,
         ]);
-        $this->told = $now;
-        $this->isTold = true;
         $this->untold = 0;
     }
 
@@ -76,8 +76,23 @@ final class Losses
     public function __destruct()
     {
         if ($this->untold > 0) {
-            $this->logger()->error('The cache\'s store has missed more than was logged one by one.', ['store' => $this->store, 'calls' => $this->untold]);
+            $this->error('The cache\'s store has missed more than was logged one by one.', ['store' => $this->store, 'calls' => $this->untold]);
         }
+    }
+
+    /**
+     * @param array<string, mixed> $context
+     *
+     * @return bool whether the log is told, and not by another request of the site
+     */
+    private function error(string $message, array $context): bool
+    {
+        $isNews = OncePerMinute::isNewsFor($this->logger(), $message, $context);
+        if ($isNews) {
+            $this->logger()->error($message, $context);
+        }
+
+        return $isNews;
     }
 
     private function logger(): LoggerInterface

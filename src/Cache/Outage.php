@@ -21,9 +21,6 @@ final class Outage
 
     private ?float $told = null;
 
-    /** Keeps the requests of a machine from telling the same. */
-    private ?OncePerMinute $machine = null;
-
     /**
      * @param ?LoggerInterface  $logger null: PHP's error log. It is made when there is something to tell, which most requests have not
      * @param \Closure(): float $clock  Unix time
@@ -44,9 +41,7 @@ final class Outage
         }
         $this->told = $now;
         $this->logger ??= new ErrorLog();
-        // A command or a daemon has a log of its own; the requests of a site would fill theirs. The name of a class without one ends
-        // differently in each request.
-        if (\PHP_SAPI !== 'cli' && !($this->machine ??= new OncePerMinute())->isNews(strtok($this->logger::class, "\0") . $this->begun, $context)) {
+        if (!OncePerMinute::isNewsFor($this->logger, $this->begun, $context)) {
             return;
         }
         $this->isTold = true;

@@ -8,6 +8,7 @@ use Larder\Event\Written;
 use Larder\Item;
 use Larder\Store;
 use Larder\System\ErrorLog;
+use Larder\System\OncePerMinute;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
 use Psr\Log\LogLevel;
@@ -59,7 +60,11 @@ final class Writes
                 $this->told[$refusal->name] = true;
                 // Of what is outdated a site refuses some every day, as it should.
                 $this->logger ??= new ErrorLog();
-                $this->logger->log($refusal === Refusal::Outdated ? LogLevel::NOTICE : LogLevel::WARNING, "The cache's store refuses to save: {$refusal->value}.", ['store' => $store::class, 'keys' => $unsaved, 'refusal' => $refusal->name]);
+                $says = "The cache's store refuses to save: {$refusal->value}.";
+                $context = ['store' => $store::class, 'keys' => $unsaved, 'refusal' => $refusal->name];
+                if (OncePerMinute::isNewsFor($this->logger, $says, $context)) {
+                    $this->logger->log($refusal === Refusal::Outdated ? LogLevel::NOTICE : LogLevel::WARNING, $says, $context);
+                }
             }
         }
 

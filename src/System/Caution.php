@@ -32,9 +32,9 @@ final class Caution
             return;
         }
         $this->told[$says] = true;
-        // The error log sees to it itself. The name of a class without one ends differently in each request.
-        if ($this->logger === null || \PHP_SAPI === 'cli' || (new OncePerMinute())->isNews(strtok($this->logger::class, "\0") . $says, $context)) {
-            ($this->logger ?? new ErrorLog())->warning($says, $context);
+        $logger = $this->logger ?? new ErrorLog();
+        if (OncePerMinute::isNewsFor($logger, $says, $context)) {
+            $logger->warning($says, $context);
         }
     }
 }

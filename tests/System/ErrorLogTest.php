@@ -38,7 +38,10 @@ final class ErrorLogTest extends TestCase
             \$cache = Larder\\Cache::open('redis+unix:{$scratch->path}/no-redis?client=predis', logger: \$logger);
             for (\$i = 0; \$i < 3; \$i++) {
                 echo json_encode(\$cache->get("key \$i", 'missed'));
+                \$cache->delete("key \$i");
             }
+            \$full = Larder\\Cache::open('array:?size=1M', logger: \$logger);
+            \$full->set('large', str_repeat('x', 2 << 20));
             PHP);
         $site = PhpFpmServer::start([], 2);
         try {
@@ -48,11 +51,13 @@ final class ErrorLogTest extends TestCase
         } finally {
             $site->stop();
         }
-        self::assertCount(1, file("{$scratch->path}/log") ?: []);
+        $lines = file("{$scratch->path}/log") ?: [];
+        self::assertSame($lines, array_values(array_unique($lines)));
+        self::assertCount(4, $lines, 'Unavailable, missed, missed more, and refused.');
         for ($command = 0; $command < 2; $command++) {
             (new Process([\PHP_BINARY, "{$scratch->path}/page.php"]))->mustRun();
         }
-        self::assertCount(3, file("{$scratch->path}/log") ?: []);
+        self::assertCount(12, file("{$scratch->path}/log") ?: []);
     }
 
     public function testWithoutALoggerEveryProcessOfAMachineTellsPhpsErrorLogTogetherOnce(): void
