@@ -351,7 +351,10 @@ final class Dsn
 
     private static function withoutServer(#[\SensitiveParameter] string $dsn, string $scheme): InvalidDsn
     {
-        return InvalidDsn::part(self::masked($dsn), 'names no server', \sprintf('write it as "%s://host:port"', $scheme));
+        // A path is a socket's.
+        $isSocket = isset(self::SERVERS["{$scheme}+unix"]) && preg_match('~^[a-z]+:/[^/]~', $dsn) === 1;
+
+        return InvalidDsn::part(self::masked($dsn), 'names no server', \sprintf($isSocket ? 'write it as "%s+unix:/path"' : 'write it as "%s://host:port"', $scheme));
     }
 
     private static function decoded(?string $part): ?string

@@ -86,7 +86,7 @@ final class Stores
             return $open();
         } catch (StoreUnavailable $failure) {
             $evicts = $dsn->switch('evict', true);
-            if (SharedMemoryStore::isMadeOtherwise($dsn->path === '' ? 'default' : $dsn->path, $evicts)) {
+            if (SharedMemoryStore::isMadeOtherwise(SharedMemoryStore::poolOf($dsn), $evicts)) {
                 throw $failure->getPrevious() instanceof PoolUnusable ? $failure->getPrevious() : $failure;
             }
 

@@ -26,7 +26,7 @@ final class Dashboard
         $lines = [self::pair(StoreName::of($dsn), $time), ''];
         foreach ($stores as $name => $store) {
             $ratio = $reading->hitRatio($store);
-            $says = $reading->figure("{$store}hits") === null ? 'this store does not count look-ups' : 'no look-ups yet';
+            $says = $reading->figure("{$store}hits") === null ? 'no look-ups are counted' : 'no look-ups yet';
             $lines[] = self::gauge(ltrim("{$name} hit ratio"), $ratio, $ratio === null ? $says : \sprintf('%.1f %%', 100 * $ratio));
         }
         foreach ($stores as $name => $store) {

@@ -12,6 +12,9 @@ use Larder\Store\SharedMemoryStore;
 /** The pools of this user, as commands ask for them and speak of them. */
 final class PoolNames
 {
+    /** In a sentence; `larder pools` lists all. */
+    private const LISTED = 10;
+
     private function __construct() {}
 
     /** @param string $purpose completes "there is no pool to …" */
@@ -44,6 +47,6 @@ final class PoolNames
     {
         $names = self::ofItems();
 
-        return "There is no pool \"{$name}\" of this user; " . ($names === [] ? 'it has none' : Suggestion::among($name, $names, 'The pools are', 'the pools are')) . '.';
+        return "There is no pool \"{$name}\" of this user; " . ($names === [] ? 'it has none' : Suggestion::among($name, $names, 'The pools are', 'the pools are', self::LISTED)) . '.';
     }
 }

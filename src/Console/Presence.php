@@ -33,7 +33,7 @@ final class Presence
         }
 
         return match ($dsn->scheme) {
-            'shm' => self::ofPool($dsn->path === '' ? 'default' : $dsn->path),
+            'shm' => self::ofPool(SharedMemoryStore::poolOf($dsn)),
             'sqlite' => self::ofDatabase($dsn->absolutePath()),
             'file', 'php' => self::ofDirectory($dsn->absolutePath()),
             default => null,
@@ -58,7 +58,7 @@ final class Presence
         }
         $others = (new OthersPools())->owners($name);
 
-        return PoolNames::absent($name) . ($others === [] ? '' : ' ' . ucfirst(implode(' and ', $others)) . " has one of that name: run this as that user, or give both the same larder.group in php.ini.");
+        return PoolNames::absent($name) . ($others === [] ? '' : ' ' . ucfirst(implode(' and ', $others)) . (\count($others) === 1 ? ' has' : ' have') . " one of that name: run this as that user, or give both the same larder.group in php.ini.");
     }
 
     private static function ofDatabase(string $path): ?string

@@ -15,6 +15,9 @@ use Symfony\Component\Console\Output\OutputInterface;
 #[AsCommand('set', 'Store a value')]
 final class SetCommand extends StoreCommand
 {
+    /** As it was given, or read from the standard input. */
+    private string $value = '';
+
     protected function describe(): void
     {
         $this->setHelp(<<<'HELP'
@@ -41,25 +44,32 @@ final class SetCommand extends StoreCommand
         return true;
     }
 
+    protected function mistake(InputInterface $input): ?string
+    {
+        $text = self::text($input->getArgument('value'));
+        $this->value = $text === '-' ? (string) stream_get_contents(\STDIN) : $text;
+        $type = self::text($input->getOption('type'));
+        $isInt = filter_var($this->value, \FILTER_VALIDATE_INT) !== false;
+        if (!\in_array($type, ['string', 'int', 'json'], true) || ($type === 'int' && !$isInt) || ($type === 'json' && !self::isJson($this->value))) {
+            return "The value is no {$type}: give one, with --type=string, --type=int or --type=json.";
+        }
+        $ttl = $input->getOption('ttl');
+
+        // A value that ends at once is none, and the one before it would go.
+        return \is_string($ttl) && $ttl !== 'forever' && filter_var($ttl, \FILTER_VALIDATE_INT, ['options' => ['min_range' => 1]]) === false
+            ? "The TTL \"{$ttl}\" is no number of seconds above 0: give one, or \"forever\"."
+            : null;
+    }
+
     protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
     {
         $key = self::text($input->getArgument('key'));
-        $text = self::text($input->getArgument('value'));
-        $text = $text === '-' ? (string) stream_get_contents(\STDIN) : $text;
-        $type = self::text($input->getOption('type'));
-        $isInt = filter_var($text, \FILTER_VALIDATE_INT) !== false;
-        if (!\in_array($type, ['string', 'int', 'json'], true) || ($type === 'int' && !$isInt) || ($type === 'json' && !self::isJson($text))) {
-            return self::say($output, "The value is no {$type}: give one, with --type=string, --type=int or --type=json.", self::INVALID);
-        }
-        $value = match ($type) {
-            'int' => (int) $text,
-            'json' => json_decode($text, true),
-            default => $text,
+        $value = match (self::text($input->getOption('type'))) {
+            'int' => (int) $this->value,
+            'json' => json_decode($this->value, true),
+            default => $this->value,
         };
         $ttl = $input->getOption('ttl');
-        if (\is_string($ttl) && $ttl !== 'forever' && filter_var($ttl, \FILTER_VALIDATE_INT) === false) {
-            return self::say($output, "The TTL \"{$ttl}\" is no number of seconds: give one, or \"forever\".", self::INVALID);
-        }
         $lifetime = \is_string($ttl) ? ($ttl === 'forever' ? Ttl::Forever : (int) $ttl) : null;
         $isStored = $cache->set($key, $value, $lifetime, self::texts($input->getOption('tag')));
         if (self::wantsJson($input)) {

@@ -8,6 +8,7 @@ use Larder\Cache;
 use Larder\Dsn;
 use Larder\Exception;
 use Larder\Store\SharedMemory\OthersPools;
+use Larder\Store\SharedMemoryStore;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Completion\CompletionInput;
 use Symfony\Component\Console\Completion\CompletionSuggestions;
@@ -34,6 +35,18 @@ abstract class StoreCommand extends Command
      * @throws Exception
      */
     abstract protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int;
+
+    /**
+     * Asked before the store is opened, so that a command that is refused makes nothing.
+     *
+     * @return ?string what is wrong with the arguments, in a sentence; null: nothing
+     *
+     * @throws Exception
+     */
+    protected function mistake(InputInterface $input): ?string
+    {
+        return null;
+    }
 
     /** Whether what the command does has to reach those who have a near store in front of this one. */
     protected function changesItems(): bool
@@ -78,6 +91,10 @@ abstract class StoreCommand extends Command
             if ($absent !== null) {
                 return self::say($output, $absent, self::FAILURE);
             }
+            $mistake = $this->mistake($input);
+            if ($mistake !== null) {
+                return self::say($output, $mistake, self::INVALID);
+            }
             $this->warnOfOthers($dsn, $output);
             $cache = Cache::open($dsn, strict: true);
             $namespace = $input->getOption('namespace');
@@ -95,7 +112,7 @@ abstract class StoreCommand extends Command
         if (!$this->changesItems() || $parsed->scheme !== 'shm' || $parsed->far !== null) {
             return;
         }
-        $name = $parsed->path === '' ? 'default' : $parsed->path;
+        $name = SharedMemoryStore::poolOf($parsed);
         foreach ((new OthersPools())->owners($name) as $owner) {
             self::say($output, ucfirst($owner) . " has a pool \"{$name}\" too, which this does not reach: run it as that user for that one.", self::SUCCESS);
         }

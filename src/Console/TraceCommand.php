@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 use Larder\Cache;
+use Larder\Exception\InvalidTrace;
 use Larder\Item;
 use Larder\Trace\TraceFile;
 use Larder\Trace\Verb;
@@ -39,9 +40,22 @@ final class TraceCommand extends StoreCommand
         return true;
     }
 
+    protected function mistake(InputInterface $input): ?string
+    {
+        self::trace($input);
+
+        return null;
+    }
+
+    /** @throws InvalidTrace */
+    private static function trace(InputInterface $input): TraceFile
+    {
+        return TraceFile::open(self::text($input->getArgument('trace')), $input->getOption('integers') === true);
+    }
+
     protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
     {
-        $trace = TraceFile::open(self::text($input->getArgument('trace')), $input->getOption('integers') === true);
+        $trace = self::trace($input);
         $store = $cache->store;
         $sizes = [];
         $reads = $hits = $writes = $refused = 0;

@@ -48,12 +48,14 @@ final class Suggestion
      * @param array<array-key, string> $known
      * @param string                   $others what to call them after a suggestion
      * @param string                   $choice what to say of them without one
+     * @param int                      $most   so many of them are listed
      */
-    public static function among(string $word, array $known, string $others = 'Known', string $choice = 'use one of'): string
+    public static function among(string $word, array $known, string $others = 'Known', string $choice = 'use one of', int $most = \PHP_INT_MAX): string
     {
         $near = self::near($word, $known);
+        $more = max(0, \count($known) - $most);
 
-        return ($near === null ? $choice : "did you mean \"{$near}\"? {$others}") . ': ' . implode(', ', $known);
+        return ($near === null ? $choice : "did you mean \"{$near}\"? {$others}") . ': ' . implode(', ', \array_slice($known, 0, $most)) . ($more === 0 ? '' : " and {$more} more");
     }
 
     /** Whether one is the beginning of the other, and long enough to mean something. */

@@ -142,11 +142,17 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         return $found;
     }
 
+    /** The name of the pool that a DSN `shm:` asks for. */
+    public static function poolOf(Dsn $dsn): string
+    {
+        return $dsn->path === '' ? 'default' : $dsn->path;
+    }
+
     /** The path is the pool's name. Options: size (bytes), evict (switch). */
     public static function fromDsn(Dsn $dsn): self
     {
         $dsn->allow('size', 'evict');
-        $name = $dsn->path === '' ? 'default' : $dsn->path;
+        $name = self::poolOf($dsn);
         if (!self::canName($name)) {
             throw InvalidDsn::part("shm:{$name}", 'names no pool', self::NAMING_REMEDY);
         }

@@ -102,6 +102,15 @@ final class CommandsTest extends TestCase
         self::assertNotContains($name, SharedMemory::names());
     }
 
+    public function testACommandThatIsRefusedMakesNoPool(): void
+    {
+        $name = 'test-refused-' . bin2hex(random_bytes(4));
+        foreach (['trace' => ['trace' => __FILE__], 'set' => ['key' => 'k', 'value' => 'v', '--ttl' => 'soon']] as $command => $input) {
+            self::assertSame([2, ''], $this->larder->run($command, ['dsn' => "shm:{$name}", ...$input]));
+            self::assertNotContains($name, SharedMemory::names());
+        }
+    }
+
     public function testTopDoesNotCountWhatItReadsItself(): void
     {
         $place = new Place('shared memory');

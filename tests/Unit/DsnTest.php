@@ -197,6 +197,9 @@ final class DsnTest extends TestCase
         yield 'a grace below zero' => ['array:?grace=-1 > sqlite:/tmp/never-made/x.db', 'must be 0 seconds or more'];
         yield 'two shared stores in front of a third' => ['apcu: > shm: > sqlite:/tmp/never-made/x.db', 'choose one of: ArrayStore'];
         yield 'no server' => ['redis:', 'names no server; write it as "redis://host:port"'];
+        yield 'a socket of Redis' => ['redis:/run/redis.sock', 'names no server; write it as "redis+unix:/path"'];
+        yield 'a socket of Memcached' => ['memcached:/run/memcached.sock', 'names no server; write it as "memcached+unix:/path"'];
+        yield 'a socket with encryption' => ['rediss:/run/redis.sock', 'names no server; write it as "rediss://host:port"'];
         yield 'a server without slashes' => ['memcached:localhost', 'names no server'];
         yield 'a port that is none' => ['redis://localhost:0', 'has a port that does not exist'];
         yield 'a port that is too large' => ['redis://localhost:65536', 'has a port that does not exist'];

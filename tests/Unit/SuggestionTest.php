@@ -40,5 +40,7 @@ final class SuggestionTest extends TestCase
     {
         self::assertSame('did you mean "flush"? Known: get, flush', Suggestion::among('flsh', ['get', 'flush']));
         self::assertSame('use one of: get, flush', Suggestion::among('brew', ['get', 'flush']));
+        self::assertSame('use one of: get, flush and 2 more', Suggestion::among('brew', ['get', 'flush', 'keys', 'tags'], most: 2));
+        self::assertSame('did you mean "tags"? Known: get and 3 more', Suggestion::among('tag', ['get', 'flush', 'keys', 'tags'], most: 1));
     }
 }

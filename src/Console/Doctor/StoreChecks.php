@@ -72,7 +72,12 @@ final class StoreChecks
             ...$this->memory($dsn, $known),
             ...$this->kind($dsn, $known),
             ...ServerChecks::findings($what, $known->details, $store instanceof TieredStore),
-            ...$store instanceof TieredStore ? TierChecks::findings($what, $known) : TierChecks::alone($what, $store),
+            ...match (true) {
+                !$store instanceof TieredStore => TierChecks::alone($what, $store),
+                // By the far store's DSN alone.
+                $dsn->far === null => [Finding::fine($what, 'Near stores in front of it follow its log: what is changed here reaches them.')],
+                default => TierChecks::findings($what, $known),
+            },
             ...PoolChecks::findings($what, $known->details),
             ...$store instanceof RedisStore ? PersistenceChecks::findings($what, $store, $dsn->text('persistence', '') === 'trusted') : [],
         ];
@@ -86,7 +91,7 @@ final class StoreChecks
     private function others(Dsn $dsn): array
     {
         $what = StoreName::of($this->dsn);
-        $name = $dsn->path === '' ? 'default' : $dsn->path;
+        $name = SharedMemoryStore::poolOf($dsn);
         if ($dsn->scheme !== 'shm' || $dsn->far !== null || !\extension_loaded('larder')) {
             return [];
         }
@@ -165,7 +170,7 @@ final class StoreChecks
             return [];
         }
         $what = StoreName::of($this->dsn);
-        $name = $dsn->path === '' ? 'default' : $dsn->path;
+        $name = SharedMemoryStore::poolOf($dsn);
         $locks = SharedMemoryStore::leasesAmong(SharedMemory::names());
 
         return match (true) {
@@ -236,7 +241,7 @@ final class StoreChecks
         $megabytes = 2 * max(16, intdiv($known->capacity ?? 0, 1 << 20));
 
         return match ($dsn->scheme) {
-            'shm' => 'larder resize ' . ($dsn->path === '' ? 'default' : $dsn->path) . " {$megabytes}M",
+            'shm' => 'larder resize ' . SharedMemoryStore::poolOf($dsn) . " {$megabytes}M",
             'sqlite', 'file', 'php', 'array' => "size={$megabytes}M in the DSN",
             'apcu' => "apc.shm_size={$megabytes}M",
             'memcached', 'memcached+unix' => "memcached -m {$megabytes}",

@@ -216,8 +216,8 @@ final class CommandsTest extends TestCase
         $this->larder('set', ['key' => 's', 'value' => 'x', '--ttl' => 'forever']);
         self::assertNull($this->cache->store->fetch(['s'])->items['s']->expiry);
         self::assertSame(['key' => 's', 'stored' => true], $this->json('set', ['key' => 's', 'value' => 'x']));
-        $this->larder('set', ['key' => 's', 'value' => 'x', '--ttl' => '0']);
-        self::assertFalse($this->cache->has('s'));
+        self::assertSame(2, $this->larder('set', ['key' => 's', 'value' => 'y', '--ttl' => '0'])[0]);
+        self::assertSame('x', $this->cache->get('s'), 'What is refused removes nothing.');
     }
 
     public function testDeleteTellsWhatWasThere(): void
@@ -331,6 +331,7 @@ final class CommandsTest extends TestCase
         yield 'an empty tag' => [['command' => 'tags', 'dsn' => 'array:', 'tag' => ['']], 2, 'The tag is empty'];
         yield 'a wrong namespace' => [['command' => 'keys', 'dsn' => 'array:', '--namespace' => 'a b'], 2, 'The namespace "a b"'];
         yield 'a TTL that is no number' => [['command' => 'set', 'dsn' => 'array:', 'key' => 'k', 'value' => 'v', '--ttl' => 'soon'], 2, 'no number of seconds'];
+        yield 'a TTL that ends at once' => [['command' => 'set', 'dsn' => 'array:', 'key' => 'k', 'value' => 'v', '--ttl' => '0'], 2, 'no number of seconds above 0: give one, or "forever"'];
         yield 'an unknown type' => [['command' => 'set', 'dsn' => 'array:', 'key' => 'k', 'value' => 'v', '--type' => 'xml'], 2, 'The value is no xml'];
         yield 'no int' => [['command' => 'set', 'dsn' => 'array:', 'key' => 'k', 'value' => '1.5', '--type' => 'int'], 2, 'The value is no int'];
         yield 'no JSON' => [['command' => 'set', 'dsn' => 'array:', 'key' => 'k', 'value' => '{', '--type' => 'json'], 2, 'The value is no json'];

@@ -83,6 +83,7 @@ final class TopTest extends TestCase
             self::assertSame(0, preg_match('/[[:cntrl:]]/', $line), $line);
         }
         self::assertStringEndsWith('12:34:56', $lines[0]);
+        self::assertStringEndsWith('] no look-ups are counted', Dashboard::lines('sqlite:a.db', new Reading(new StoreStatistics(), null, 0.0), null, '')[2]);
         self::assertStringContainsString('cannot list its keys', implode("\n", Dashboard::lines('array:', new Reading(new StoreStatistics(), null, 0.0), null, '')));
     }
 
