@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\System\ErrorLog;
-use Larder\System\OncePerMinute;
+use Larder\System\SiteLog;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -87,7 +87,7 @@ final class Losses
      */
     private function error(string $message, array $context): bool
     {
-        $isNews = OncePerMinute::isNewsFor($this->logger(), $message, $context);
+        $isNews = SiteLog::takes($this->logger(), $message, $context);
         if ($isNews) {
             $this->logger()->error($message, $context);
         }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\System\ErrorLog;
-use Larder\System\OncePerMinute;
+use Larder\System\SiteLog;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -41,7 +41,7 @@ final class Outage
         }
         $this->told = $now;
         $this->logger ??= new ErrorLog();
-        if (!OncePerMinute::isNewsFor($this->logger, $this->begun, $context)) {
+        if (!SiteLog::takes($this->logger, $this->begun, $context)) {
             return;
         }
         $this->isTold = true;

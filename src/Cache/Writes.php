@@ -8,7 +8,7 @@ use Larder\Event\Written;
 use Larder\Item;
 use Larder\Store;
 use Larder\System\ErrorLog;
-use Larder\System\OncePerMinute;
+use Larder\System\SiteLog;
 use Psr\EventDispatcher\EventDispatcherInterface;
 use Psr\Log\LoggerInterface;
 use Psr\Log\LogLevel;
@@ -62,7 +62,7 @@ final class Writes
                 $this->logger ??= new ErrorLog();
                 $says = "The cache's store refuses to save: {$refusal->value}.";
                 $context = ['store' => $store::class, 'keys' => $unsaved, 'refusal' => $refusal->name];
-                if (OncePerMinute::isNewsFor($this->logger, $says, $context)) {
+                if (SiteLog::takes($this->logger, $says, $context)) {
                     $this->logger->log($refusal === Refusal::Outdated ? LogLevel::NOTICE : LogLevel::WARNING, $says, $context);
                 }
             }

@@ -33,7 +33,7 @@ final class Caution
         }
         $this->told[$says] = true;
         $logger = $this->logger ?? new ErrorLog();
-        if (OncePerMinute::isNewsFor($logger, $says, $context)) {
+        if (SiteLog::takes($logger, $says, $context)) {
             $logger->warning($says, $context);
         }
     }

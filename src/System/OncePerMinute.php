@@ -4,8 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\System;
 
-use Psr\Log\LoggerInterface;
-
 /**
  * Keeps the processes of a user on this machine from logging the same again and again. Each cause has a file in the user's directory, with
  * the time at which it was logged last.
@@ -28,18 +26,6 @@ final class OncePerMinute
         private readonly ?string $directory = null,
         private readonly ?\Closure $clock = null,
     ) {}
-
-    /**
-     * Whether a logger is to be told. A command or a daemon has a log of its own; the requests of a site would fill theirs. PHP's error
-     * log sees to it itself.
-     *
-     * @param array<mixed> $context see isNews()
-     */
-    public static function isNewsFor(LoggerInterface $logger, string $message, array $context): bool
-    {
-        // The name of a class without one ends differently in each request.
-        return \PHP_SAPI === 'cli' || $logger instanceof ErrorLog || (new self())->isNews(strtok($logger::class, "\0") . $message, $context);
-    }
 
     /**
      * Whether no process of this user has told of it within a minute.

@@ -10,6 +10,7 @@ use Larder\Cache\Outage;
 use Larder\Store\CircuitBreaker;
 use Larder\System\ErrorLog;
 use Larder\System\OncePerMinute;
+use Larder\System\SiteLog;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
@@ -19,6 +20,7 @@ use Symfony\Component\Process\Process;
 #[CoversClass(OncePerMinute::class)]
 #[CoversClass(CircuitBreaker::class)]
 #[CoversClass(Outage::class)]
+#[CoversClass(SiteLog::class)]
 final class ErrorLogTest extends TestCase
 {
     /** A command has a log of its own, and tells it each time; the requests of a site would fill theirs. */

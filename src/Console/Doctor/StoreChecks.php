@@ -75,7 +75,7 @@ final class StoreChecks
             ...match (true) {
                 !$store instanceof TieredStore => TierChecks::alone($what, $store),
                 // By the far store's DSN alone.
-                $dsn->far === null => [Finding::fine($what, 'Near stores in front of it follow its log: what is changed here reaches them.')],
+                $dsn->far === null => [Finding::fine($what, 'A tier has it as its far store: the near stores learn of each change from its log.')],
                 default => TierChecks::findings($what, $known),
             },
             ...PoolChecks::findings($what, $known->details),
