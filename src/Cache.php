@@ -150,7 +150,8 @@ final class Cache
      * @param ?EventDispatcherInterface  $events is told of Larder\Event's; costs every read the fast way
      * @param ?\Closure(): float         $clock  the time in Unix seconds; for tests that cannot wait
      * @param bool                       $judgesAdds whether an add() of a key that was never asked for is judged by a token of
-     *                                               the request's first use of this cache, or of refresh()
+     *                                               the request's first use of this cache, or of refresh(); over
+     *                                               Redis of the first read
      *
      * @throws InvalidOption
      * @throws UnsupportedOperation the store has no such tokens

@@ -50,6 +50,8 @@ final class RedisUsersTest extends OwnServers
         self::restrict($server, self::rules('shop'));
         $dsn = "redis://shop:hunter2@127.0.0.1:{$server->port}?{$options}";
         self::assertEverythingWorks($dsn);
+        self::assertEverythingWorks(str_replace('redis://', 'valkey://', $dsn));
+        self::assertEverythingWorks(str_replace(['redis://', '127.0.0.1'], ['valkey://', 'localhost'], $dsn));
         self::assertNobodyIsLetInBy(str_replace('hunter2', 'hunter3', $dsn), 'hunter3');
     }
 
