@@ -13,6 +13,7 @@ use Larder\Bench\Statistics\Direction;
 use Larder\Bench\Statistics\Interval;
 use Larder\Bench\Statistics\NoiseFloor;
 use Larder\Bench\Statistics\PairedRatio;
+use Larder\Bench\Statistics\Summary;
 use Larder\Bench\Statistics\UnpairedRatio;
 use Larder\Bench\Statistics\Verdict;
 use Larder\Bench\Subject\Family;
@@ -209,9 +210,31 @@ final class Findings
     {
         $ratio = $this->quotient($experiment, $numerator, $denominator);
         $fewest = min(count($numerator->values()), count($denominator->values()));
+        $isUnknown = ($fewest < 2 && $numerator->varies()) || $this->isHidden($experiment, $numerator) || $this->isHidden($experiment, $denominator);
 
-        // What was taken once has an interval that nobody knows: it is met or missed by nothing.
-        return $ratio !== null && $fewest < 2 && $numerator->varies() ? new Interval($ratio->estimate, 0.0, INF) : $ratio;
+        // What was taken once, or is lost in the noise, has an interval that nobody knows: it is met or missed by nothing.
+        return $ratio !== null && $isUnknown ? self::unknown($ratio) : $ratio;
+    }
+
+    /** An interval that meets and misses nothing. */
+    public static function unknown(Interval $ratio): Interval
+    {
+        return new Interval($ratio->estimate, 0.0, INF);
+    }
+
+    /** Whether what a measurement took is less than the empty loop around it varies, so that it may be nothing or several times as much. */
+    public function isHidden(string $experiment, Measurement $measurement): bool
+    {
+        $loop = $measurement->subject === 'none' ? null : $this->loop($experiment, $measurement);
+        if ($loop === null || $loop->values() === []) {
+            return false;
+        }
+        $empty = $loop->values();
+        $left = array_merge(...array_map(array_values(...), array_values($this->values($experiment, $measurement))));
+        sort($empty);
+        sort($left);
+
+        return $left !== [] && Summary::percentile($left, 0.5) <= max(self::LEAST_TIME, Summary::percentile($empty, 0.75) - Summary::percentile($empty, 0.25));
     }
 
     private function quotient(string $experiment, Measurement $numerator, Measurement $denominator): ?Interval

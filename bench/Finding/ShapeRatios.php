@@ -61,8 +61,10 @@ final readonly class ShapeRatios
         $outcome = $this->findings->run->outcome('shapes');
         $logarithms = [];
         $cases = 0;
+        $isHidden = false;
         foreach ($outcome === null ? [] : array_filter($this->findings->cases($outcome, $metric), $concerns) as $case) {
             $cases++;
+            $isHidden = $isHidden || $this->isHidden($metric, $case);
             [$ours, $theirs] = [$this->values($metric, $case, Shapes::OURS), $this->values($metric, $case, Shapes::THEIRS)];
             foreach ($ours as $process => $blocks) {
                 foreach ($blocks as $block => $value) {
@@ -82,7 +84,23 @@ final readonly class ShapeRatios
             }
         }
 
-        return $means === [] ? null : Bootstrap::median(array_values($means));
+        $mean = $means === [] ? null : Bootstrap::median(array_values($means));
+
+        // One read that is lost in the noise of its loop would pull the mean down.
+        return $mean !== null && $isHidden ? Findings::unknown($mean) : $mean;
+    }
+
+    /** @param array<string, string> $case */
+    private function isHidden(string $metric, array $case): bool
+    {
+        foreach ([Shapes::OURS, Shapes::THEIRS] as $subject) {
+            $measurement = $this->findings->measurement('shapes', $metric, $case, $subject);
+            if ($measurement !== null && $this->findings->isHidden('shapes', $measurement)) {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     /**

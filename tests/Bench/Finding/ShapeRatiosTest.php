@@ -8,6 +8,7 @@ use Larder\Bench\Finding\Findings;
 use Larder\Bench\Finding\ShapeRatios;
 use Larder\Bench\Report\HtmlReport;
 use Larder\Bench\Statistics\Direction;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
 final class ShapeRatiosTest extends TestCase
@@ -29,7 +30,40 @@ final class ShapeRatiosTest extends TestCase
         self::assertStringContainsString('<td>a tree of 85 objects that know their parents<td>get<td>0.010 [0.010 … 0.010]', $html);
     }
 
+    /** A read as short as the loop around it, or as the loop's own noise, may have taken nothing or twice as much. */
+    #[TestWith([100.0, 0.01])]
+    #[TestWith([60.0, 0.8])]
+    public function testWhatTheEmptyLoopHidesLeavesTheMeanOpen(float $loop, float $noise): void
+    {
+        $fixture = self::fixture();
+        $case = ['value' => 'tree', 'operation' => 'get', 'keys' => 'one hot key'];
+        $fixture->add('shapes', $case, 'time', Direction::LowerIsBetter, 'none', $loop, $noise);
+        $findings = new Findings($fixture->run());
+        $ratios = new ShapeRatios($findings);
+
+        foreach ([$ratios->reads(), $findings->ratio('shapes', 'time', $case, 'shared-memory', 'apcu-php')] as $open) {
+            self::assertNotNull($open);
+            self::assertSame([0.0, INF], [$open->low, $open->high]);
+        }
+        self::assertNotSame(INF, $ratios->stores()?->high);
+    }
+
+    public function testALoopThatIsStillHidesNothing(): void
+    {
+        $fixture = self::fixture();
+        $fixture->add('shapes', ['value' => 'tree', 'operation' => 'get', 'keys' => 'one hot key'], 'time', Direction::LowerIsBetter, 'none', 60.0);
+        $reads = (new ShapeRatios(new Findings($fixture->run())))->reads();
+
+        self::assertEqualsWithDelta(sqrt(40 / 9_940 * 0.16), $reads?->estimate, 1e-6);
+        self::assertLessThan(1.0, $reads->high ?? INF);
+    }
+
     private function runOf(): \Larder\Bench\Finding\Run
+    {
+        return self::fixture()->run();
+    }
+
+    private static function fixture(): RunFixture
     {
         $fixture = new RunFixture();
         foreach ([['tree', 'get', 100.0], ['models', 'get', 1_600.0], ['models', 'set', 5_000.0]] as [$value, $operation, $ours]) {
@@ -39,6 +73,6 @@ final class ShapeRatiosTest extends TestCase
             }
         }
 
-        return $fixture->run();
+        return $fixture;
     }
 }
