@@ -69,9 +69,6 @@ final class Journal
         private readonly \Closure $clock,
     ) {
         $this->directory = self::directoryOf($path);
-        if (!is_dir($this->directory->path) && !$this->directory->isMissingInTmp()) {
-            throw InvalidOption::directory($this->directory->path, 'does not exist', 'create it, or name another place for the journal');
-        }
         $mistake = $this->directory->mistake();
         if ($mistake !== null) {
             throw InvalidOption::directory($mistake->what, $mistake->why, $mistake->remedy);
@@ -106,9 +103,13 @@ final class Journal
         return new PrivateDirectory(\dirname($path), Guests::RootAndGroup);
     }
 
-    /** Who else could have changed it; null: nobody. */
+    /** Who else could have changed it, or that its directory is gone; null: nobody. */
     public function distrust(): ?Distrust
     {
+        if (!$this->directory->exists()) {
+            return new Distrust($this->directory->path, 'is not there', 'create it, or name another place for the journal');
+        }
+
         return $this->directory->distrust() ?? $this->directory->distrustOf($this->path);
     }
 

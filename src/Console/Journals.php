@@ -37,6 +37,10 @@ final class Journals
     public static function at(string $path, ?string $namespace = null): array
     {
         $path = $namespace === null ? $path : Journal::pathIn($path, $namespace);
+        $directory = Journal::directoryOf($path);
+        if (!@is_dir($directory->path) && !$directory->isMissingInTmp()) {
+            throw InvalidOption::directory($directory->path, 'does not exist', 'create it, or name another place for the journal');
+        }
         $found = [];
         // Not glob(), which would take some of what a path may have in it for patterns.
         $names = array_map(static fn(string $name): string => \dirname($path) . "/{$name}", @scandir(\dirname($path)) ?: []);

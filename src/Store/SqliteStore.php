@@ -79,7 +79,7 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
     private readonly \Closure $clock;
 
     /**
-     * @param string           $path    of the database; its directory must exist, but in /tmp and the like it is made
+     * @param string           $path    of the database; in a directory that is there; in /tmp and the like it is made
      * @param float            $timeout seconds to wait for another writer
      * @param ?int             $size    bytes that the database grows to at most; null: as many as there is room for
      * @param bool             $evict   whether a full database makes room by dropping items, or refuses
@@ -101,9 +101,6 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
             throw ExtensionMissing::of('SqliteStore', 'sqlite3');
         }
         $directory = DatabaseFile::directory($path);
-        if (!is_dir($directory->path) && !$directory->isMissingInTmp()) {
-            throw InvalidOption::directory($directory->path, 'does not exist', 'create it, or name another place for the database');
-        }
         $mistake = $directory->mistake();
         if ($mistake !== null && !is_link($path)) {
             throw InvalidOption::directory($mistake->what, $mistake->why, $mistake->remedy);

@@ -76,6 +76,24 @@ final class LocalFailureTest extends TestCase
         self::assertSame([false, true, 2, false], $report);
     }
 
+    /** An administrator who removes it, or a memory disk that is empty after a restart, takes no site down. */
+    #[DataProvider('stores')]
+    public function testADirectoryThatIsGoneAndMayNotBeMadeIsAMissAndFalseAndLogged(string $dsn): void
+    {
+        $scratch = new Scratch();
+        $report = Nobody::does($scratch, static function (string $directory) use ($dsn): array {
+            $logger = new MemoryLogger();
+            $journal = "{$directory}/gone/too/journal";
+            $cache = Cache::open(self::dsn($dsn, "{$directory}/gone/too"), logger: $logger, journal: $journal);
+
+            return [$cache->set('key', 1), $cache->get('key', 'default'), $cache->remember('made', static fn(): int => 2), $cache->health()->available, \count($logger->lines) > 0];
+        }, 0o555);
+        self::assertSame([false, 'default', 2, false, true], $report);
+        $this->expectException(StoreUnavailable::class);
+        $this->expectExceptionMessageMatches('~/proc/gone/too.*; .*(create it|see that)~');
+        Cache::open(self::dsn($dsn, '/proc/gone/too'), strict: true)->set('key', 1);
+    }
+
     /** @return iterable<string, array{string, string}> */
     public static function damages(): iterable
     {

@@ -237,7 +237,6 @@ final class DsnTest extends TestCase
         yield 'a client that is none' => ['redis://localhost?client=relay', 'choose one of: auto, phpredis, predis'];
         yield 'a prefix that is none' => ['apcu:?prefix=a:b', 'cannot be used'];
         yield 'an empty prefix' => ['apcu:?prefix=', 'cannot be used'];
-        yield 'a database in a directory that is not there' => ['sqlite:/nowhere/at/all/x.db', 'does not exist; create it'];
         yield 'a directory where the database should be' => ['sqlite:/tmp', 'name a file in it'];
         yield 'the root as a cache' => ['file:/', 'name a directory of its own'];
         yield 'a file where a directory should be' => ['file:/etc/passwd', 'is a file; name a directory'];

@@ -442,14 +442,26 @@ final class JournalTest extends TestCase
 
     public function testAPlaceThatIsNoneIsAWrongConfiguration(): void
     {
-        foreach ([$this->scratch->path, "{$this->scratch->path}/absent/journal"] as $path) {
-            try {
-                new Cache($this->chaos, journal: $path);
-                self::fail('A wrong place was taken.');
-            } catch (InvalidOption $mistake) {
-                self::assertStringContainsString('The directory', $mistake->getMessage());
-            }
-        }
+        $this->expectException(InvalidOption::class);
+        $this->expectExceptionMessage('The directory');
+        new Cache($this->chaos, journal: $this->scratch->path);
+    }
+
+    /** Somebody may have removed it since the site was set up. */
+    public function testADirectoryThatIsGoneIsToldWhenSomethingIsToBeWritten(): void
+    {
+        $logger = new MemoryLogger();
+        $cache = new Cache($this->chaos, logger: $logger, journal: "{$this->scratch->path}/absent/journal");
+        self::assertTrue($cache->set('key', 1));
+        self::assertSame(1, $cache->get('key'));
+        self::assertSame([], $logger->lines);
+        $this->chaos->isDown = true;
+        self::assertFalse($cache->delete('key'));
+        self::assertContains('error: The cache\'s journal cannot be written: what the store has missed is forgotten with this process.', $logger->lines);
+        self::assertContains("\"{$this->scratch->path}/absent\" is not there", array_column($logger->contexts, 'why'));
+        $this->chaos->isDown = false;
+        self::assertNull($cache->get('key'));
+        self::assertFalse($cache->health()->isFlagged());
     }
 
     /** What the log of a process is told whose read is a miss. */

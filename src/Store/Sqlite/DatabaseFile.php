@@ -29,7 +29,9 @@ final class DatabaseFile
             throw self::unavailable($path, 'another user has put a link in its place', 'remove it');
         }
         $directory = self::directory($real);
-        $directory->exists();
+        if (!$directory->exists()) {
+            throw self::unavailable($path, "the directory \"{$directory->path}\" is not there", 'create it, or name another place for the database');
+        }
         $distrust = self::distrust($real, $directory);
         if ($distrust !== null) {
             throw self::unavailable($path, $distrust->reason(), $distrust->remedy);

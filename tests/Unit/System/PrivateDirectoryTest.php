@@ -214,9 +214,9 @@ final class PrivateDirectoryTest extends TestCase
     {
         yield 'this user\'s alone' => [0o700, 'own/cache.db', '700'];
         yield 'to be read by others' => [0o755, 'own/cache.db', '700'];
-        yield 'two levels below' => [0o700, 'own/deep/cache.db', 'own/deep" does not exist; create it'];
-        yield 'not sticky, and for all' => [0o777, 'own/cache.db', 'own" does not exist; create it'];
-        yield 'of a group' => [0o770, 'own/cache.db', 'own" does not exist; create it'];
+        yield 'two levels below' => [0o700, 'own/deep/cache.db', 'own/deep" is not there; create it'];
+        yield 'not sticky, and for all' => [0o777, 'own/cache.db', 'own" is not there; create it'];
+        yield 'of a group' => [0o770, 'own/cache.db', 'own" is not there; create it'];
     }
 
     /** It may be the user's own, as that of a login or of a service of systemd is. */
@@ -230,7 +230,7 @@ final class PrivateDirectoryTest extends TestCase
             try {
                 (new Larder\Store\SqliteStore($path))->fetch(['key']);
                 echo decoct(fileperms(dirname($path)) & 0o7777);
-            } catch (Larder\Exception\InvalidOption $mistake) {
+            } catch (Larder\Exception\StoreUnavailable $mistake) {
                 echo $mistake->getMessage();
             }
             PHP;
