@@ -47,17 +47,14 @@ final class NearTags
     /** Bytes: hash 8 | tick 6 | version 6. */
     private const FACT = 20;
 
-    /** Facts that a process keeps at hand, and what it has found of the tags of so many items. */
+    /** Tags whose hashes a process keeps. */
     private const AT_HAND = 16_384;
 
-    /** @var array<int, Span> by shard */
-    private array $spans = [];
+    /** @var array<int, TagTicks> by shard */
+    private array $known = [];
 
-    /** @var array<int, array<array-key, array{int, int}>> by shard and hash: at which tick, the version */
-    private array $facts = [];
-
-    /** @var array<int, array<array-key, int>> by shard and all tags of an item: when the last of them was invalidated, as the span knows it */
-    private array $last = [];
+    /** @var array<array-key, string> by tag: to hash a tag takes longer than all else that an item's tag takes here */
+    private array $hashes = [];
 
     /** The clock that was read last, and its history. */
     private string $clock = '';
@@ -100,38 +97,37 @@ final class NearTags
             $this->history = Span::history($clock);
             $this->clock = $clock;
         }
-        $span = $this->span($shard, $this->history, $invalidated);
-        if ($span === null || $span->until < $invalidated) {
+        $known = $this->known($shard, $this->history, $invalidated);
+        if ($known === null || $known->span->until < $invalidated) {
             return null;
         }
-        $last = $this->last[$shard][$tags] ?? null;
-        if ($version >= $span->until || ($last !== null && $version >= $last)) {
+        if ($version >= $known->span->until) {
             return Verdict::Live;
         }
         $verdict = Verdict::Live;
-        $last = 0;
+        $ticks = $known->byHash;
         $older = [];
-        foreach (Tags::unpack($tags) as $tag) {
-            $hash = Span::hash($tag);
-            $tick = $span->last($hash);
-            if ($tick === 0) {
+        // As of Tags::unpack(), without a list of them: this is done in each read.
+        for ($at = 0, $end = \strlen($tags); $at < $end; $at += $length) {
+            $length = \ord($tags[$at++]);
+            $tag = substr($tags, $at, $length);
+            $hash = $this->hashes[$tag] ?? $this->hash($tag);
+            $tick = $ticks[$hash] ?? null;
+            if ($tick === null) {
                 $older[] = $hash;
-            } else {
-                $last = max($last, $tick & ~Span::MAY_BE_SERVED);
+            } elseif ($tick > $version) {
                 $verdict = $verdict->and(self::verdictOf($tick, $version));
             }
         }
-        if ($verdict === Verdict::Dead || $version >= $span->since) {
+        if ($older === [] || $verdict === Verdict::Dead || $version >= $known->span->since) {
             return $verdict;
         }
+        // With a second holder, PHP would copy all of it for the next that becomes known.
+        unset($ticks);
         $isKnown = true;
-        foreach ($this->facts($shard, $span, $older) as $tick) {
+        foreach ($this->facts($shard, $known, $older) as $tick) {
             $isKnown = $isKnown && $tick !== null;
-            $last = max($last, ($tick ?? 0) & ~Span::MAY_BE_SERVED);
             $verdict = $verdict->and(self::verdictOf($tick ?? 0, $version));
-        }
-        if ($isKnown && \count($this->last[$shard] ?? []) < self::AT_HAND) {
-            $this->last[$shard][$tags] = $last;
         }
 
         return $isKnown || $verdict === Verdict::Dead ? $verdict : null;
@@ -144,15 +140,15 @@ final class NearTags
      */
     public function unknown(int $shard, string $clock, string $tags): array
     {
-        $span = $this->span($shard, Span::history($clock), \PHP_INT_MAX);
+        $known = $this->known($shard, Span::history($clock), \PHP_INT_MAX);
         $names = [];
         foreach (Tags::unpack($tags) as $tag) {
-            $hash = Span::hash($tag);
-            if ($span === null || $span->last($hash) === 0) {
+            $hash = $this->hash($tag);
+            if (!isset($known->byHash[$hash])) {
                 $names[$hash] = $tag;
             }
         }
-        $facts = $span === null ? [] : $this->facts($shard, $span, array_map(strval(...), array_keys($names)));
+        $facts = $known === null ? [] : $this->facts($shard, $known, array_map(strval(...), array_keys($names)));
 
         return array_values(array_filter($names, static fn(int|string $hash): bool => !isset($facts[$hash]), \ARRAY_FILTER_USE_KEY));
     }
@@ -164,7 +160,7 @@ final class NearTags
      */
     public function question(int $shard, array $tags): ?array
     {
-        return \count($tags) > self::MOST_ASKED ? null : [isset($this->spans[$shard]) ? (string) $this->spans[$shard]->until : '', ...$tags];
+        return \count($tags) > self::MOST_ASKED ? null : [isset($this->known[$shard]) ? (string) $this->known[$shard]->span->until : '', ...$tags];
     }
 
     /**
@@ -183,11 +179,11 @@ final class NearTags
             return false;
         }
         $tick = Entry::number($now, Script::INVALIDATED);
-        $span = $this->spans[$shard] ?? null;
+        $span = ($this->known[$shard] ?? null)?->span;
         // If the span is another one by now than when this was asked, the entries do not go on from it.
         $span = $span?->isOf($history) === true ? $span->extended($entries, $tick) : null;
         $span ??= Span::at($history, $tick);
-        $this->keep($shard, $span);
+        $known = $this->known[$shard] = TagTicks::of($span, $this->known[$shard] ?? null);
         $this->works = $this->works && $this->memory->write($this->place($shard, 'span'), $span->bytes);
         $learnt = [];
         foreach ($tags as $i => $tag) {
@@ -195,64 +191,59 @@ final class NearTags
             if ($version === null) {
                 return false;
             }
-            $hash = Span::hash($tag);
+            $hash = $this->hash($tag);
             $learnt[$this->part($hash)][$hash] = $hash . Span::number($tick) . Span::number($version);
-            $this->facts[$shard][$hash] = [$tick, $version];
+            $known->byHash[$hash] = $version;
         }
         $this->store($shard, $history, $learnt);
 
         return true;
     }
 
-    /** @return ?Span one that reaches to that tick, or else the one that comes nearest */
-    private function span(int $shard, string $history, int $invalidated): ?Span
+    /** @return ?TagTicks of a span that reaches to that tick, or else of the one that comes nearest */
+    private function known(int $shard, string $history, int $invalidated): ?TagTicks
     {
-        $span = $this->spans[$shard] ?? null;
-        if ($span !== null && !$span->isOf($history)) {
-            unset($this->spans[$shard], $this->facts[$shard], $this->last[$shard]);
-            $span = null;
+        $known = $this->known[$shard] ?? null;
+        if ($known !== null && !$known->span->isOf($history)) {
+            unset($this->known[$shard]);
+            $known = null;
         }
-        if ($span === null || ($span->until < $invalidated && $invalidated < \PHP_INT_MAX)) {
+        if ($known === null || ($known->span->until < $invalidated && $invalidated < \PHP_INT_MAX)) {
             $name = $this->place($shard, 'span');
             $shared = Span::read($this->memory->read([$name])[$name] ?? '', $history);
-            if ($shared !== null && ($span === null || $shared->until > $span->until)) {
-                $this->keep($shard, $span = $shared);
+            if ($shared !== null && ($known === null || $shared->until > $known->span->until)) {
+                $this->known[$shard] = $known = TagTicks::of($shared, $known);
             }
         }
 
-        return $span;
+        return $known;
     }
 
-    private function keep(int $shard, Span $span): void
+    private function hash(string $tag): string
     {
-        $this->spans[$shard] = $span;
-        $this->last[$shard] = [];
-        if (\count($this->facts[$shard] ?? []) > self::AT_HAND) {
-            $this->facts[$shard] = [];
+        if (\count($this->hashes) > self::AT_HAND) {
+            $this->hashes = [];
         }
+
+        return $this->hashes[$tag] ??= Span::hash($tag);
     }
 
     /**
-     * @param list<string> $hashes
+     * @param list<string> $hashes of tags of which nothing is at hand
      *
      * @return array<array-key, ?int> by hash the versions that the span can go on from; null: there is none
      */
-    private function facts(int $shard, Span $span, array $hashes): array
+    private function facts(int $shard, TagTicks $known, array $hashes): array
     {
         $versions = $parts = [];
         foreach ($hashes as $hash) {
-            [$tick, $version] = $this->facts[$shard][$hash] ?? [-1, 0];
-            if ($tick >= $span->since) {
-                $versions[$hash] = $version;
-            } else {
-                $parts[$this->place($shard, (string) $this->part($hash))][] = $hash;
-            }
+            $parts[$this->place($shard, (string) $this->part($hash))][] = $hash;
         }
         if ($parts === []) {
             return $versions;
         }
         $read = $this->memory->read(array_keys($parts));
-        $history = substr($span->bytes, 0, Span::HISTORY);
+        $history = substr($known->span->bytes, 0, Span::HISTORY);
         foreach ($parts as $name => $hashes) {
             $bytes = $read[$name] ?? '';
             $bytes = str_starts_with($bytes, $history) ? $bytes : '';
@@ -260,9 +251,9 @@ final class NearTags
                 $at = self::find($bytes, $hash);
                 $tick = $at === null ? -1 : Entry::number($bytes, $at + 8);
                 $versions[$hash] = null;
-                if ($at !== null && $tick >= $span->since) {
+                if ($at !== null && $tick >= $known->span->since) {
                     $versions[$hash] = Entry::number($bytes, $at + 14);
-                    $this->facts[$shard][$hash] = [$tick, $versions[$hash]];
+                    $known->byHash[$hash] = $versions[$hash];
                 }
             }
         }

@@ -70,17 +70,29 @@ final class Span
         return str_starts_with($this->bytes, $history);
     }
 
-    /** @return int the tick at which the tag was last invalidated in this time; 0: it was not */
-    public function last(string $hash): int
+    /** Whether what was known of a tag at the end of that one is known in this one's time as well. */
+    public function goesOnFrom(self $before): bool
     {
-        $length = \strlen($this->bytes);
-        for ($at = strrpos($this->bytes, $hash); $at !== false && $at >= self::HEAD; $at = strrpos($this->bytes, $hash, $at - 1 - $length)) {
-            if (($at - self::HEAD) % self::RECORD === 0) {
-                return Entry::number($this->bytes, $at + 8);
+        return $before->isOf(substr($this->bytes, 0, self::HISTORY)) && $this->since <= $before->until;
+    }
+
+    /**
+     * @param int $tick 0: of all
+     *
+     * @return list<array{string, int}> the hash of each tag that was invalidated after it, and when, the oldest first
+     */
+    public function after(int $tick): array
+    {
+        $invalidations = [];
+        for ($at = \strlen($this->bytes) - self::RECORD; $at >= self::HEAD; $at -= self::RECORD) {
+            $when = Entry::number($this->bytes, $at + 8);
+            if (($when & ~self::MAY_BE_SERVED) <= $tick) {
+                break;
             }
+            $invalidations[] = [substr($this->bytes, $at, 8), $when];
         }
 
-        return 0;
+        return array_reverse($invalidations);
     }
 
     /**

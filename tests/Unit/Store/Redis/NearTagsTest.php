@@ -52,6 +52,8 @@ final class NearTagsTest extends TestCase
         self::assertSame(Verdict::Dead, $this->verdict($this->tags, $version, 'a', 'b'));
         self::assertSame(Verdict::Live, $this->verdict($this->tags, $version, 'a'));
         self::assertSame(Verdict::Live, $this->verdict($this->tags, $this->server->tick, 'b'));
+        // Of the time of the span all is known, of any tag.
+        self::assertSame(Verdict::Live, $this->verdict($this->tags, $version, 'never asked for'));
     }
 
     public function testWhatADelayedProcessLearntBeforeAnInvalidationBringsNothingBack(): void
@@ -93,6 +95,24 @@ final class NearTagsTest extends TestCase
         self::assertSame(Verdict::Dead, $this->verdict($this->tags, $version, 'a'));
     }
 
+    public function testASpanThatBeginsEarlierBringsWhatHappenedBefore(): void
+    {
+        $this->server->invalidate('other');
+        $this->learn($this->tags);
+        $version = $this->server->tick;
+        $this->server->invalidate('a');
+        $this->learn($this->tags);
+        $this->memory->forget('span');
+        $late = new NearTags($this->memory, 'test');
+        $this->learn($late, 'b');
+        $this->server->invalidate('another');
+        // The one that has known longer writes what both go on from.
+        $this->learn($this->tags);
+
+        self::assertSame(Verdict::Dead, $this->verdict($late, $version, 'a'));
+        self::assertSame(Verdict::Live, $this->verdict($late, $version, 'b'));
+    }
+
     public function testWhatIsMissingAtTheEndOfTheListShows(): void
     {
         $this->server->invalidate('other');
@@ -122,7 +142,14 @@ final class NearTagsTest extends TestCase
         $this->learn($this->tags, 'a', 'b');
         $clock = $this->server->clock();
         self::assertSame(Verdict::Live, $this->verdict($this->tags, 2, 'b'));
+        $another = new NearTags(new OneMemory(), 'test');
+        $this->learn($another, 'b');
+        $question = $another->question(0, ['c']);
+        self::assertNotNull($question);
         $change($this->server);
+        // Also if it has read nothing since.
+        self::assertTrue($another->learn(0, $this->server->clock(), $question, $this->server->reply($question)));
+        self::assertNull($this->verdict($another, 2, 'b'));
         self::assertNull($this->verdict($this->tags, 2, 'b'));
         self::assertNull($this->verdict(new NearTags($this->memory, 'test'), 2, 'b'));
         // Nor does an answer from there count where the items are from before.
@@ -168,12 +195,17 @@ final class NearTagsTest extends TestCase
         for ($i = 0; $i < 500; $i++) {
             $items[$i] = [$this->server->tick, array_map(static fn(): string => 'tag ' . mt_rand(0, 3_000), range(0, mt_rand(0, 4)))];
         }
+        $processes = [$this->tags, new NearTags($this->memory, 'test'), new NearTags($this->memory, 'test')];
         $asked = $judged = 0;
         for ($step = 0; $step < 5_000; $step++) {
-            $tags = $this->tags;
-            if (mt_rand(0, 9) === 0) {
-                $tags = new NearTags($this->memory, 'test');
-                $this->tags = mt_rand(0, 9) === 0 ? $tags : $this->tags;
+            // Some go on for long, and have spans of their own as what they share is lost; others are there for one read.
+            $process = mt_rand(0, 9);
+            $tags = $processes[$process] ?? new NearTags($this->memory, 'test');
+            if ($process < 3 && mt_rand(0, 99) === 0) {
+                $processes[$process] = $tags = new NearTags($this->memory, 'test');
+            }
+            if (mt_rand(0, 199) === 0) {
+                $this->memory->forget('span');
             }
             if (mt_rand(0, 99) === 0) {
                 $this->memory->forgetOne();

@@ -35,6 +35,12 @@ final class OneMemory implements HostMemory
         }
     }
 
+    /** @param string $end of the names of what is lost */
+    public function forget(string $end): void
+    {
+        $this->strings = array_filter($this->strings, static fn(int|string $name): bool => !str_ends_with((string) $name, $end), \ARRAY_FILTER_USE_KEY);
+    }
+
     public function overwrite(string $bytes): void
     {
         $this->strings = array_map(static fn(): string => $bytes, $this->strings);
