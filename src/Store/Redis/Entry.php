@@ -61,7 +61,10 @@ final class Entry
     /** Where the payload begins. */
     public static function payloadAt(string $bytes): int
     {
-        return self::HEAD + (self::number($bytes, self::LENGTH - 3) & 0xffffff);
+        /** @var array{1: int} $length */
+        $length = unpack('N', $bytes, self::LENGTH - 1);
+
+        return self::HEAD + ($length[1] & 0xffffff);
     }
 
     /** @return list<string> */

@@ -123,6 +123,10 @@ final class PhpRedisConnection implements Living
             }
             $this->putBack($taken, $replies);
             array_push($all, ...$replies);
+            if (\count($all) >= \count($commands)) {
+                // So nearly always.
+                return $all;
+            }
             $began = hrtime(true);
         }
 

@@ -193,6 +193,7 @@ final class Reading
         if ($asksForTime) {
             $this->time->compareTo(array_pop($replies));
         }
+        $nearTags = $this->nearTags?->works() === true ? $this->nearTags : null;
         $doubtful = [];
         foreach ($chunks as $i => [$shard, $keys]) {
             $values = $replies[$i] ?? null;
@@ -203,14 +204,15 @@ final class Reading
             if ($now === null) {
                 return null;
             }
-            if ($now[2] > 0 && self::mayBeDead(\array_slice($values, 1), $now[2])) {
+            // Who judges here looks at each item in any case.
+            if ($now[2] > 0 && ($nearTags !== null || self::mayBeDead(\array_slice($values, 1), $now[2]))) {
                 $doubtful[$i] = $now;
             }
             $tokens[] = $now[1];
             $all[] = $values;
         }
         if ($doubtful !== []) {
-            $all = $this->nearTags?->works() === true ? $this->judgedNear($this->nearTags, $chunks, $doubtful, $all) : null;
+            $all = $nearTags === null ? null : $this->judgedNear($nearTags, $chunks, $doubtful, $all);
         }
         foreach ($all ?? [] as $i => $values) {
             $found[] = [$tokens[$i], '', $values, 1];
@@ -237,8 +239,12 @@ final class Reading
                     if ($at === 0 || !\is_string($item) || !isset($item[Entry::HEAD - 1]) || !str_starts_with($item, $begins) || !Entry::hasTags($item)) {
                         continue;
                     }
+                    $version = Entry::version($item);
+                    if ($version >= $invalidated) {
+                        continue;
+                    }
                     $tags = substr($item, Entry::HEAD, Entry::payloadAt($item) - Entry::HEAD);
-                    $verdict = $nearTags->verdict($shard, $clock, $invalidated, Entry::version($item), $tags);
+                    $verdict = $nearTags->verdict($shard, $clock, $invalidated, $version, $tags);
                     if ($verdict === Verdict::Stale || ($verdict === null && $tries > 0)) {
                         return null;
                     }
