@@ -5,11 +5,15 @@
 declare(strict_types=1);
 
 // Without all of it WordPress goes on with its own class: a plugin may be removed, or written anew, at this moment.
-if (!@include_once __DIR__ . '/src/Settings.php') {
+if (!(@include_once __DIR__ . '/src/Settings.php') || !(@include_once __DIR__ . '/autoload.php')) {
     return;
 }
-if (Larder\WordPress\Settings::isOutdated()) {
-    // WordPress goes on without, and the plugin writes the drop-in anew.
+try {
+    if (Larder\WordPress\Settings::isOutdated()) {
+        // The plugin writes the drop-in anew.
+        return;
+    }
+} catch (Error) {
     return;
 }
 if (!(@include_once __DIR__ . '/src/Backend.php')
@@ -18,7 +22,6 @@ if (!(@include_once __DIR__ . '/src/Backend.php')
     || !(@include_once __DIR__ . '/src/Opening.php')
     || !(@include_once __DIR__ . '/src/Sample.php')
     || !(@include_once __DIR__ . '/src/Fill.php')
-    || !(@include_once __DIR__ . '/autoload.php')
     || !(@include_once __DIR__ . '/functions.php')) {
     return;
 }

@@ -30,7 +30,7 @@ final class Choice
     /** @param ?string $directory of a database; null: there is none that may hold one */
     public static function make(?string $directory): self
     {
-        if (\defined('WP_LARDER_DSN')) {
+        if (Settings::text('WP_LARDER_DSN') !== '') {
             return new self('server', __('the store that WP_LARDER_DSN names', 'larder'), __('wp-config.php says so.', 'larder'));
         }
         if (Servers::dsn() !== null) {

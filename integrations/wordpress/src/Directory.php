@@ -81,6 +81,10 @@ final class Directory
 
     private static function made(string $directory): ?string
     {
+        // A relative one would be another for each process.
+        if (!str_starts_with($directory, '/')) {
+            return null;
+        }
         if (!is_dir($directory) && !@mkdir($directory, 0o700)) {
             return null;
         }

@@ -63,7 +63,7 @@ final class PageCache
             // Opening the store delivers it.
             $this->store();
         }
-        if ($request->key === '' || ($this->installed()['identity'] ?? null) !== Settings::identity()) {
+        if ($request->key === '' || ($this->installed()['identity'] ?? null) !== Settings::identity() || Settings::isOutdated()) {
             headers_sent() || header('Cache-Status: Larder; fwd=bypass; detail=' . (strtok($request->why, ':') ?: 'store'));
 
             return;
@@ -300,7 +300,7 @@ final class PageCache
         return new PagesInStore($isSame ? $cache->backend() : Opening::with($settings)->backend(), $settings, $installed);
     }
 
-    /** @return array{format: int, store: string, pool: ?string, size: ?int, prefix: string, directory: ?string, pages: string, journal: ?string, owner: ?int, identity: string, content: string, stale: int, rules: array<string, list<string>>}|null null: there is no store */
+    /** @return array{format: int, store: string, names: string, pool: ?string, size: ?int, prefix: string, directory: ?string, pages: string, journal: ?string, owner: ?int, identity: string, content: string, stale: int, rules: array<string, list<string>>}|null null: there is no store */
     private function toInstall(): ?array
     {
         $installed = $this->plugin->toInstall();
@@ -313,6 +313,7 @@ final class PageCache
         return [
             'format' => PageRequest::FORMAT,
             'store' => $store,
+            'names' => Settings::names(),
             'pool' => $settings->pool,
             'size' => $settings->size,
             'prefix' => $settings->prefix(),

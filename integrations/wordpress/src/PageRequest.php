@@ -506,7 +506,7 @@ final class PageRequest
         require_once \dirname(__DIR__) . '/autoload.php';
         require_once __DIR__ . '/Settings.php';
         $settings = Settings::of($this->installed);
-        if ($settings->dsn === null) {
+        if ($settings->dsn === null || ($this->installed['names'] ?? '') !== Settings::names()) {
             return false;
         }
         $this->backend = Library::backend($settings);

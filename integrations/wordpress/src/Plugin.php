@@ -113,9 +113,21 @@ final class Plugin
         if ($cache->trouble() !== null) {
             return $cache->trouble();
         }
+
+        return $this->begin($cache, $installed, $overForeign);
+    }
+
+    /**
+     * @param array<string, mixed> $installed
+     *
+     * @return ?string why not, in a sentence
+     */
+    private function begin(ObjectCache $cache, array $installed, bool $overForeign = false): ?string
+    {
+        // Before any request reads from it.
+        $cache->flush();
         $mistake = $this->dropIn->write($installed, $overForeign);
         if ($mistake === null) {
-            $cache->flush();
             $this->dropTransients();
         }
 
@@ -163,11 +175,17 @@ final class Plugin
             return;
         }
         $used = Settings::installed();
-        $same = array_fill_keys(['format', 'store', 'directory'], true);
+        $same = array_fill_keys(['format', 'store', 'names', 'directory'], true);
         if (array_intersect_key($installed, $same) == array_intersect_key($used, $same) || (\defined('WP_LARDER_DISABLED') && WP_LARDER_DISABLED)) {
             $this->dropIn->write($installed);
-        } else {
-            $this->enable();
+
+            return;
+        }
+        $settings = Settings::of($installed);
+        $cache = Opening::with($settings);
+        // One that does not answer is told by the journal that it is empty, before anything is read from it.
+        if ($cache->trouble() === null || $settings->journal() !== null) {
+            $this->begin($cache, $installed);
         }
     }
 
@@ -210,6 +228,7 @@ final class Plugin
         return $choice->store === null ? null : [
             'format' => Settings::FORMAT,
             'store' => $choice->store,
+            'names' => Settings::names(),
             'size' => $here->size ?? $choice->size,
             'directory' => Directory::find(Settings::identity()),
             // On the command line it may be somebody else that runs this.

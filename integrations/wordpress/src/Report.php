@@ -68,10 +68,11 @@ final class Report
             $problems[] = sprintf(__('The drop-in %1$s is that of another plugin (%2$s); deactivate it, or say `wp larder enable --force`.', 'larder'), $dropIn->path, $dropIn->name());
         } elseif (Settings::isOutdated()) {
             /* translators: %s: the path of a file. */
-            $problems[] = sprintf(__('The drop-in %s is of another version than the plugin, and is not used. The plugin writes it anew where it may: make it writable for PHP, or say `wp larder enable`.', 'larder'), $dropIn->path);
+            $problems[] = sprintf(__('The drop-in %s is of another version than the plugin, or for another store than wp-config.php names, and is not used. The plugin writes it anew where it may: make it writable for PHP, or say `wp larder enable`.', 'larder'), $dropIn->path);
         } elseif (!$this->isOn()) {
             $problems[] = __('The drop-in is there, but WordPress has not loaded it; look for WP_LARDER_DISABLED in wp-config.php, a PHP before 8.2, or missing files.', 'larder');
         }
+        array_push($problems, ...WrongConstants::sentences(Directory::find(Settings::identity())));
         $settings = Settings::ofThisSite();
         $cache = ObjectCache::current();
         if ($cache !== null) {

@@ -10,6 +10,9 @@ final class Settings
     /** What the settings of a drop-in mean. One with another number is not used, and written anew. */
     public const FORMAT = 2;
 
+    /** Without any of these, other object caches have no server; most sites need not load Servers to know. */
+    private const OF_SERVERS = ['WP_REDIS_CONFIG', 'WP_REDIS_HOST', 'WP_REDIS_PATH', 'WP_REDIS_SERVERS', 'WP_REDIS_CLUSTER', 'WP_REDIS_SCHEME', 'WP_MEMCACHED_SERVERS'];
+
     /**
      * @param string                 $identity  of the database and its prefix, 12 hexadecimal digits
      * @param ?string                $pool      the pool of the extension; null: another store
@@ -46,12 +49,40 @@ final class Settings
         return \defined('LARDER_DROP_IN') && \is_array(LARDER_DROP_IN) ? LARDER_DROP_IN : [];
     }
 
-    /** Whether the drop-in is of another version of the plugin, so that it means something else. */
+    /**
+     * Whether the drop-in is of another version of the plugin, so that it means something else; or for another store than wp-config.php
+     * names now. That one may have what was changed long ago, so the plugin writes the drop-in anew, and begins with an empty store.
+     */
     public static function isOutdated(): bool
     {
         $installed = self::installed();
+        if ($installed === [] || ($installed['format'] ?? null) !== self::FORMAT) {
+            return $installed !== [];
+        }
+        $names = self::names();
+        if ($names === ($installed['names'] ?? '')) {
+            return false;
+        }
+        if (self::text('WP_LARDER_DSN') === '' && ($installed['store'] ?? null) !== 'server') {
+            // Only this machine has what the drop-in is for.
+            return true;
+        }
 
-        return $installed !== [] && ($installed['format'] ?? null) !== self::FORMAT;
+        // A command may write where the web may not, and would be the only one that goes on without the store.
+        return PHP_SAPI !== 'cli' && is_writable(WP_CONTENT_DIR);
+    }
+
+    /** What tells the store that wp-config.php names from another one, and does not tell which it is; '': it names none. */
+    public static function names(): string
+    {
+        $dsn = self::text('WP_LARDER_DSN');
+        $isServer = $dsn === '' && isset($GLOBALS['memcached_servers']);
+        foreach ($dsn === '' ? self::OF_SERVERS : [] as $constant) {
+            $isServer = $isServer || \defined($constant);
+        }
+        $dsn = $isServer ? (string) Servers::dsn() : $dsn;
+
+        return $dsn === '' ? '' : substr(hash_hmac('sha256', $dsn, self::secret()), 0, 12);
     }
 
     /** @param array<array-key, mixed> $installed what the drop-in was written with */

@@ -83,6 +83,42 @@ final class WebTest extends TestCase
         self::assertSame(12, $served);
     }
 
+    public function testAStoreThatWpConfigNamesAnewIsBegunEmptyWhateverItHasOfBefore(): void
+    {
+        $url = 'http://127.0.0.1:' . self::$nginx->port;
+        $home = "define('WP_HOME', '{$url}'); define('WP_SITEURL', '{$url}');";
+        file_put_contents(self::$site->root . '/mark.php', '<?php require __DIR__ . "/wp-load.php"; $cache = Larder\WordPress\ObjectCache::current(); $settings = Larder\WordPress\Settings::ofThisSite(); echo $cache === null ? "none" : $settings->pool ?? $settings->dsn, " ", get_option("mark");');
+        $scratch = \dirname(self::$site->root);
+        try {
+            foreach (['a' => 'first', 'b' => 'second', 'a again' => 'second'] as $file => $mark) {
+                $dsn = "sqlite:{$scratch}/{$file[0]}.db";
+                self::$site->configure("{$home} define('WP_LARDER_PREFETCH', false); define('WP_LARDER_DSN', '{$dsn}');");
+                $file === 'a again' || self::$site->run('update_option("mark", $argv[1], false);', [$mark]);
+                self::assertSame($mark, $this->mark($dsn), $file);
+                self::$site->run('get_option("mark");');
+            }
+            // A server that is named later takes the place of the local store at once, also while it does not answer.
+            self::$site->configure("{$home} define('WP_REDIS_HOST', '127.0.0.1'); define('WP_REDIS_PORT', 1);");
+            self::assertSame('second', $this->mark('redis://127.0.0.1:1/0'));
+        } finally {
+            self::$site->configure($home);
+            self::assertSame('second', $this->mark(self::$site->pool()));
+        }
+    }
+
+    /** What an option is for a visitor, once the store of that DSN, or the pool of that name, is in use. */
+    private function mark(string $store): string
+    {
+        // PHP looks for changes of wp-config.php every other second, and the first request that sees one writes the drop-in.
+        for ($end = hrtime(true) + 120_000_000_000; hrtime(true) < $end; usleep(20_000)) {
+            [$used, $mark] = explode(' ', $this->get('/mark.php')[1] . ' ');
+            if ($used === $store) {
+                return $mark;
+            }
+        }
+        self::fail("The store {$store} was not used.");
+    }
+
     public function testTheSettingsPageResizesAndFlushesAndSwitchesInABrowser(): void
     {
         $seen = Browser::run(__DIR__ . '/settings.mjs', ['http://127.0.0.1:' . self::$nginx->port]);

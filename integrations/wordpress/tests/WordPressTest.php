@@ -183,7 +183,7 @@ final class WordPressTest extends TestCase
         self::assertNotSame($ours, $other);
         file_put_contents($path, $other);
         self::assertSame('Shop, off', $this->site->run('echo get_option("blogname"), wp_using_ext_object_cache() ? ", on" : ", off";'));
-        self::assertStringContainsString('of another version than the plugin', $this->problems());
+        self::assertStringContainsString('of another version than the plugin, or for another store', $this->problems());
         self::assertSame($other, file_get_contents($path));
         $this->site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->keepUp();');
         self::assertSame($ours, file_get_contents($path));
@@ -315,6 +315,28 @@ final class WordPressTest extends TestCase
         $this->site->configure("define('WP_LARDER_DSN', 'reddis://127.0.0.1');");
         self::assertSame('Shop', $this->site->run('echo get_option("blogname");'));
         self::assertStringContainsString('reddis', $this->problems());
+    }
+
+    public function testAWrongConstantIsASentenceAndTheSiteGoesOn(): void
+    {
+        $this->site->activate();
+        foreach ([
+            'WP_LARDER_DSN in wp-config.php is no text' => "define('WP_LARDER_DSN', ['redis://127.0.0.1']);",
+            'WP_LARDER_DSN in wp-config.php is no text, or an empty one' => "define('WP_LARDER_DSN', '');",
+            'WP_LARDER_DIRECTORY in wp-config.php names no directory' => "define('WP_LARDER_DIRECTORY', '/nowhere/at/all');",
+            'WP_LARDER_DIRECTORY in wp-config.php names no directory that PHP may write to' => "define('WP_LARDER_DIRECTORY', 'relative');",
+            'WP_LARDER_DIRECTORY in wp-config.php' => "define('WP_LARDER_DIRECTORY', []);",
+            'WP_LARDER_MAXTTL in wp-config.php is no number' => "define('WP_LARDER_MAXTTL', 'a day');",
+            'WP_REDIS_MAXTTL in wp-config.php is no number' => "define('WP_REDIS_MAXTTL', -1);",
+            'WP_LARDER_IGNORED_GROUPS in wp-config.php is no list' => "define('WP_LARDER_IGNORED_GROUPS', 'posts');",
+            'WP_REDIS_UNFLUSHABLE_GROUPS in wp-config.php is no list' => "define('WP_REDIS_UNFLUSHABLE_GROUPS', [['posts']]);",
+            'WP_REDIS_PORT in wp-config.php is no number' => "define('WP_REDIS_PORT', 'tcp://redis:6379');",
+            'WP_LARDER_SAMPLE in wp-config.php is no number' => "define('WP_LARDER_SAMPLE', 'few');",
+        ] as $sentence => $configuration) {
+            $this->site->configure($configuration);
+            self::assertStringContainsString("Shop: {$sentence}", $this->site->run('echo get_option("blogname"), ": ", (new Larder\WordPress\Report(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder")))->problems()[0] ?? "nothing is wrong";'));
+        }
+        self::assertDirectoryDoesNotExist(getcwd() . '/relative');
     }
 
     public function testANetworkKeepsTheItemsOfItsSitesApart(): void
