@@ -30,8 +30,14 @@ final class Follower
     /** In ns: for so long a position that has not changed is not stored again, only to tell that it was asked for. */
     private const TOLD_EVERY = 1_000_000;
 
-    /** In ns: for so long a near store stays with the far store that it was last used in front of. */
-    private const OTHERS = 60_000_000_000;
+    /**
+     * In ns: for so long a near store stays with the far store that it was last used in front of. A request looks whose it is when it
+     * begins. One that took longer than this could read what is another's.
+     */
+    private const OTHERS = 3_600_000_000_000;
+
+    /** In ns: after so long it is told that the near store is still in use, where nothing else is to be stored. */
+    private const IN_USE_EVERY = 60_000_000_000;
 
     private const UNREAD = 'The log of a near store cannot be read, so all reads go to the far store; run "larder doctor" with the tier\'s DSN.';
 
@@ -181,7 +187,9 @@ final class Follower
     /** @throws StoreUnavailable */
     public function forget(Event $event): void
     {
-        $this->apply([$event]);
+        if (!$event->isEverything || $this->read()->others === null) {
+            $this->apply([$event]);
+        }
     }
 
     /**
@@ -194,7 +202,7 @@ final class Follower
         [$head, $news] = $this->news($followed);
         if ($news === null) {
             $this->hadNews = false;
-            if ($sent - $followed->sent > self::OTHERS / 2) {
+            if ($sent - $followed->sent > self::IN_USE_EVERY) {
                 // So that another tier sees that this near store is in use.
                 $this->keep($this->followed, Followed::now($head, (string) $followed->position, $sent, $this->place)->toStore());
             }
@@ -275,11 +283,20 @@ final class Follower
         }
     }
 
-    /** @throws StoreUnavailable */
+    /**
+     * Whose the near store is stays in it: another tier would take it for nobody's, and requests that go on would read that one's values.
+     * What had been followed is not too much to claim of a store with nothing in it.
+     *
+     * @throws StoreUnavailable
+     */
     private function empty(Tally $tally): void
     {
+        $followed = $this->read();
         $this->near->clear();
         $this->keep($this->tally, $tally->toStore());
+        if ($followed->position !== null) {
+            $this->keep($this->followed, $followed->toStore());
+        }
     }
 
     /**

@@ -71,7 +71,7 @@ final class TierChecks
             return [Finding::fine($what, "{$says} No request has left it aside.")];
         }
         $remedy = strrpos($why, '; ');
-        $says .= \sprintf(' %s left it aside, the last on %s: %s', Printed::counted($bypasses, 'request'), date('Y-m-d H:i:s', $at), $remedy === false ? $why : substr($why, 0, $remedy) . '.');
+        $says .= \sprintf(' %s left it aside, the last on %s: %s', ucfirst(Printed::counted($bypasses, 'request')), date('Y-m-d H:i:s', $at), $remedy === false ? $why : substr($why, 0, $remedy) . '.');
 
         return [$remedy === false ? Finding::fine($what, $says) : Finding::advice($what, $says, rtrim(substr($why, $remedy + 2), '.'))];
     }

@@ -280,7 +280,7 @@ final class DoctorTest extends TestCase
         self::assertSame(2, Cache::open($other)->get('key'));
         [$problem, $past] = $says($other) + ['', ''];
         self::assertSame("problem: The near store is, or was, also in front of sqlite {$scratch->path}/one.db: they leave it aside in turn, or empty it for one another.", $problem);
-        self::assertMatchesRegularExpression('/ begun anew one time\. one request left it aside, the last on .*: It is in use in front of sqlite .*one\.db, too\.$/i', $past);
+        self::assertMatchesRegularExpression('/ begun anew one time\. One request left it aside, the last on .*: It is in use in front of sqlite .*one\.db, too\.$/', $past);
     }
 
     public function testAStoreThatIsDownOrUnknownIsAProblem(): void
