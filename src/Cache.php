@@ -284,8 +284,21 @@ final class Cache
                 // One of them is no key, as is said below.
             }
         }
+        $isNear = $this->reads instanceof ReadsNear && $this->outbox->isOpen && \is_array($keys);
+        if ($isNear) {
+            try {
+                $values = $this->reads->allNear($keys);
+                if ($values !== null) {
+                    $this->misses?->dropAll($values);
+
+                    return $values;
+                }
+            } catch (\ValueError|\TypeError) {
+                // One of them is no key, as is said below.
+            }
+        }
         $keys = Names::keys($keys);
-        $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $store instanceof Reads ? $store->readMany($keys) : $store->fetch($keys));
+        $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $store instanceof Reads && !$isNear ? $store->readMany($keys) : $store->fetch($keys));
         if ($fetched === null) {
             $this->noteMisses()?->noteUnknown($keys);
             $fetched = new Fetched([], []);

@@ -205,18 +205,16 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
 
     public function readMany(array $keys): Fetched
     {
-        $values = $this->pool === null ? null : $this->inPool($this->pool, $keys);
+        $values = $this->allNear($keys);
 
         return $values === null ? $this->fetch($keys) : new Fetched([], [], values: $values);
     }
 
-    /**
-     * @param list<string> $keys
-     *
-     * @return ?array<array-key, mixed> the values, if the pool has all of them, up to date and not sealed
-     */
-    private function inPool(SharedMemory $pool, array $keys): ?array
+    public function allNear(array $keys): ?array
     {
+        if ($this->pool === null) {
+            return null;
+        }
         $followed = null;
         if (!$this->isUpToDate) {
             $followed = $this->asksAlong ? $this->follower->followed() : null;
@@ -225,7 +223,8 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         if ($this->isUpToDate && !$this->isTrusted) {
             return null;
         }
-        $values = $pool->getMany($keys);
+        /** @var array<array-key> $keys or others, which the pool refuses */
+        $values = $this->pool->getMany($keys);
         if (\count($values) !== \count($keys)) {
             return null;
         }

@@ -241,6 +241,19 @@ final class RedisLogTest extends OneRedis
             } catch (InvalidKey) {
                 self::assertSame('own', $cache->get('a'));
             }
+            foreach ([['a', 7], ['a', 'a'], new \ArrayIterator(['a', '7'])] as $others) {
+                $cache->refresh();
+                self::assertCount(\count(array_unique([...$others])), $cache->getMany($others));
+            }
+            $cache->refresh();
+            foreach ([[''], ['a', ''], ['a', null], ['a', ['a']]] as $illegal) {
+                try {
+                    $cache->getMany($illegal);
+                    self::fail('One of them is no key.');
+                } catch (InvalidKey) {
+                    self::assertSame(['a' => 'own'], $cache->getMany(['a']));
+                }
+            }
             $other->delete('b');
             $cache->refresh();
             self::assertSame(['a' => 'own', '7' => 'seven', 'null' => null], $cache->getMany($keys));
