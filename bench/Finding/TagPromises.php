@@ -14,6 +14,8 @@ final readonly class TagPromises
     private const MANY = 200_000;
     /** On several hosts, each of which judges by tags itself. */
     private const NEAR = 'cache-redis-near';
+    /** On several hosts, each with memory of its own. */
+    private const BEFORE_REDIS = 'cache-tier-shared-memory-redis';
     /** Two times within 5 % of each other are the same, because nothing measured here is told apart more finely. */
     private const SAME = 1.05;
     /**
@@ -47,6 +49,8 @@ final readonly class TagPromises
             $promises->against('writing %s tagged items', 'writes', 'writes', 'tag-sets', 1),
             $promises->against('reading %s tagged items, of those that hit', Tags::HITS, 'reads', 'tag-sets', 0.95, self::NEAR),
             $promises->against('writing %s tagged items', 'writes', 'writes', 'tag-sets', 1, self::NEAR),
+            $promises->against('reading %s tagged items, of those that hit', Tags::HITS, 'reads', 'tag-sets', 20, self::BEFORE_REDIS),
+            $promises->against('reading %s tagged items, hits and misses', 'reads', 'reads', 'tag-sets', 20, self::BEFORE_REDIS),
             ...$promises->cleansAmongMany(),
             $promises->against('storing again what was cleaned of %s tagged items', Tags::REFILLS, 'writes', 'tag-sets', 1),
             ...$promises->amongMany(),

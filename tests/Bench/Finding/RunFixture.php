@@ -258,9 +258,11 @@ final class RunFixture
         $this->rates('tags', $all, Tags::HITS, [
             'tag-files' => 60_000.0, 'tag-sets' => 40_000.0, 'symfony-own-redis' => 30_000.0, 'symfony-own-tags-apcu' => 90_000.0, 'laravel-own-redis' => 35_000.0, 'laravel-own-apcu' => 100_000.0,
             'cache-redis-near' => $ours < 1 ? 45_000.0 : 9_000.0,
+            'cache-tier-shared-memory-redis' => $ours < 1 ? 1.2e6 : 700_000.0,
             ...array_fill_keys(['magento-redis', 'magento-redis-near', 'symfony-redis', 'symfony-redis-near', 'laravel-redis', 'laravel-redis-near'], $ours < 1 ? 45_000.0 : 9_000.0),
             'symfony-apcu' => $ours < 1 ? 95_000.0 : 9_000.0,
         ]);
+        $this->rates('tags', $all, 'reads', ['cache-tier-shared-memory-redis' => $ours < 1 ? 500_000.0 : 300_000.0]);
         $this->rates('tags', $all, 'cleans by tag', ['symfony-own-redis' => 800.0]);
         $this->rates('tags', ['items' => '20,000'], 'cleans by tag', ['symfony-own-files' => 60.0]);
         $this->rates('tags', ['items' => '20,000'], Tags::HITS, ['symfony-own-files' => 120_000.0]);
