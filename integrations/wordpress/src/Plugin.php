@@ -85,6 +85,13 @@ final class Plugin
         $plugin->disable();
         // What still waits would make the pool anew.
         $GLOBALS['wp_object_cache'] = new ObjectCache(new NoBackend('The plugin is being removed.'));
+        if ($settings->isShared) {
+            // The server is not the plugin's, and keeps what nobody takes off it.
+            $store = $settings->pool === null ? Library::backend($settings) : Opening::with($settings)->backend();
+            foreach (array_chunk(iterator_to_array($store->keys($settings->prefix()), false), 500) as $names) {
+                $store->delete($names);
+            }
+        }
         $directory = Directory::find(Settings::identity());
         if ($directory !== null) {
             Directory::remove($directory);

@@ -309,6 +309,28 @@ final class WordPressTest extends TestCase
         self::assertNotContains($this->site->pool(), SharedMemory::names());
     }
 
+    public function testUninstallTakesTheSitesItemsOffAServerAndLeavesItsNeighbours(): void
+    {
+        $server = CacheServer::redis()->start();
+        $this->site->configure("define('WP_REDIS_SCHEME', 'unix'); define('WP_REDIS_PATH', '{$server->socket}');");
+        try {
+            $this->site->activate();
+            $this->site->run(Site::PAGE, loads: false);
+            $this->site->run(Site::PAGE, loads: false);
+            $redis = new \Redis();
+            $redis->connect($server->socket);
+            $identity = $this->site->run('echo Larder\WordPress\Settings::identity();');
+            $keys = static fn(): array => \is_array($found = $redis->keys("*{$identity}*")) ? $found : [];
+            self::assertGreaterThan(20, \count($keys()));
+            $redis->set('a neighbour', 'stays');
+            $this->site->run('define("WP_UNINSTALL_PLUGIN", "larder/larder.php"); require WP_PLUGIN_DIR . "/larder/uninstall.php";');
+            self::assertSame([], $keys());
+            self::assertSame('stays', $redis->get('a neighbour'));
+        } finally {
+            $server->stop();
+        }
+    }
+
     public function testAWrongDsnIsASentenceAndTheSiteGoesOn(): void
     {
         $this->site->activate();
