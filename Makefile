@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help laravel-tests query-monitor-tests wordpress-calls wordpress-cost wordpress-plugin wordpress-visitors bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help laravel-tests query-monitor-tests wordpress-calls wordpress-cost wordpress-layers wordpress-plugin wordpress-visitors bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -17,6 +17,9 @@ wordpress-visitors: ext vendor ## ten thousand requests of twenty visitors of a 
 
 wordpress-cost: ext vendor ## what WordPress's drop-in costs a request that asks it for nothing, beside core's own class
 	@LARDER_EXTENSION=$(CURDIR)/ext/modules/larder.so $(PHP) -d extension=$(CURDIR)/ext/modules/larder.so integrations/wordpress/tests/cost.inc
+
+wordpress-layers: ext vendor ## the instructions of a transient's set and delete, and of a read of what a request has seen, layer by layer
+	@LARDER_EXTENSION=$(CURDIR)/ext/modules/larder.so $(PHP) integrations/wordpress/tests/layers.inc
 
 wordpress-plugin: vendor ## build the plugin for WordPress with the library in it, build/larder-wordpress.zip
 	@$(PHP) tools/wordpress-plugin
