@@ -22,6 +22,9 @@ final class ConsoleProgress implements Progress
 
     private string $title = '';
 
+    /** How much time is left, nobody knows before the first step. */
+    private const BEGUN = '%message% [%bar%] %percent:3s%%';
+
     private float $began = 0.0;
 
     /** @param ?int $width columns; null: those of the terminal */
@@ -36,13 +39,14 @@ final class ConsoleProgress implements Progress
         }
         $this->bar = new ProgressBar($this->output, max(1, $steps)); // without a number of steps there is no time left to show
         $this->bar->setBarWidth(self::BAR);
-        $this->bar->setFormat('%message% [%bar%] %percent:3s%%, left %remaining:-8s%');
+        $this->bar->setFormat(self::BEGUN);
         $this->bar->setMessage($this->fitting($title));
         $this->bar->start();
     }
 
     public function advance(string $doing): void
     {
+        $this->bar?->setFormat(self::BEGUN . ', left %remaining:-8s%');
         $this->bar?->setMessage($this->fitting("{$this->title}: {$doing}"));
         $this->bar?->advance();
     }

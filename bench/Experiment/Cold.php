@@ -41,7 +41,7 @@ final class Cold implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 25 : 130);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 15 : 130);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

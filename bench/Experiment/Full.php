@@ -46,7 +46,7 @@ final class Full implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(80, 512, $profile === Profile::Quick ? 45 : 240);
+        return new Needs(80, 512, $profile === Profile::Quick ? 51 : 240);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

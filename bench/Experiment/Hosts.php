@@ -52,7 +52,7 @@ final class Hosts implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return $profile === Profile::Quick ? new Needs(0, 1_024, 90) : new Needs(0, 1_024, 270);
+        return $profile === Profile::Quick ? new Needs(0, 1_024, 70) : new Needs(0, 1_024, 270);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

@@ -40,7 +40,7 @@ final class Shapes implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 30 : 120);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 20 : 120);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

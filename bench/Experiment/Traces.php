@@ -35,7 +35,7 @@ final class Traces implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(32, 1_024, $profile === Profile::Quick ? 32 : 80);
+        return new Needs(32, 1_024, $profile === Profile::Quick ? 49 : 80);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

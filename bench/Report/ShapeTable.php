@@ -23,7 +23,7 @@ final readonly class ShapeTable
         $rows = [];
         foreach (['all reads' => $ratios->reads(), 'all stores' => $ratios->stores(), 'all first fetches of a request' => $ratios->fetches()] as $title => $mean) {
             if ($mean !== null) {
-                $rows[] = [$title, 'geometric mean', Quantity::interval($mean), ''];
+                $rows[] = [$title, 'geometric mean', Quantity::interval($mean), '–'];
             }
         }
         foreach ($ratios->table($this->outcome) as $row) {
@@ -37,7 +37,7 @@ final readonly class ShapeTable
         }
 
         return $rows === [] ? '' : '<h3>Shared memory over APCu (time, lower is better)</h3>'
-            . Markup::figures(['value', 'operation', 'APCu with PHP\'s serialiser = 1', 'APCu with igbinary = 1'], $rows);
+            . Markup::table(['value', 'operation', 'APCu with PHP\'s serialiser = 1', 'APCu with igbinary = 1'], $rows);
     }
 
     private static function interval(?Interval $interval): string

@@ -29,6 +29,17 @@ final class ConsoleProgressTest extends TestCase
         }
     }
 
+    public function testNoTimeIsLeftThatNobodyCanTell(): void
+    {
+        $output = new BufferedOutput(OutputInterface::VERBOSITY_NORMAL, true);
+        $progress = new ConsoleProgress($output, 80);
+        $progress->begin('gets', 2);
+        self::assertStringNotContainsString('left', $output->fetch());
+        usleep(200_000);
+        $progress->advance('one');
+        self::assertStringContainsString(' 50%, left ', $output->fetch());
+    }
+
     private function printed(bool $isTerminal, int $width): string
     {
         $output = new BufferedOutput(OutputInterface::VERBOSITY_NORMAL, $isTerminal);
