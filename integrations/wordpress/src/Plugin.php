@@ -131,10 +131,10 @@ final class Plugin
      */
     private function begin(ObjectCache $cache, array $installed, bool $overForeign = false): ?string
     {
-        // Before any request reads from it.
-        $cache->flush();
         $mistake = $this->dropIn->write($installed, $overForeign);
+        // Where it cannot be written, the store may be that of other machines, which each request would flush.
         if ($mistake === null) {
+            $cache->flush();
             $this->dropTransients();
         }
 
