@@ -10,6 +10,9 @@ use Symfony\Component\Process\Process;
 /** Several hosts on one machine: network namespaces, joined to a bridge by a cable each, with a /dev/shm of their own. They go with this object. */
 final class HostNetwork
 {
+    /** In ms. Linux asks for an address once a second. A cable that is put back would be of no use until then. */
+    private const ASKED_EVERY = '20';
+
     private readonly string $bridge;
     private readonly string $network;
     /** @var list<string> */
@@ -26,6 +29,7 @@ final class HostNetwork
         self::ip('link', 'add', $this->bridge, 'type', 'bridge');
         self::ip('address', 'add', "{$this->network}.1/24", 'dev', $this->bridge);
         self::ip('link', 'set', $this->bridge, 'up');
+        self::ip('ntable', 'change', 'name', 'arp_cache', 'dev', $this->bridge, 'retrans', self::ASKED_EVERY);
         for ($host = 0; $host < $count; $host++) {
             $this->namespaces[] = $namespace = "{$this->bridge}-{$host}";
             self::ip('netns', 'add', $namespace);
@@ -33,6 +37,7 @@ final class HostNetwork
             self::ip('link', 'set', "{$this->bridge}c{$host}", 'master', $this->bridge, 'up');
             self::ip('-n', $namespace, 'address', 'add', "{$this->network}." . (10 + $host) . '/24', 'dev', 'eth0');
             self::ip('-n', $namespace, 'link', 'set', 'eth0', 'up');
+            self::ip('-n', $namespace, 'ntable', 'change', 'name', 'arp_cache', 'dev', 'eth0', 'retrans', self::ASKED_EVERY);
             self::ip('-n', $namespace, 'link', 'set', 'lo', 'up');
         }
     }
