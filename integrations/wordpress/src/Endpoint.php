@@ -67,7 +67,7 @@ final class Endpoint
 
     private function figures(): \WP_REST_Response
     {
-        $report = new Report($this->plugin);
+        $report = new Report($this->plugin, isRepeated: true);
         $pages = new PageReport($this->plugin->pages);
         $cache = ObjectCache::current();
         $answer = ['state' => [$report->state(), $pages->state()], 'problems' => $report->problems(), 'columns' => Figures::COLUMNS, 'sample' => Sample::size()];

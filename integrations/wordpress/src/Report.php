@@ -10,11 +10,16 @@ final class Report
     /** Bytes: what a store has to have room for. */
     private const ROOM = 64 << 10;
 
+    /** Seconds for which who asks again and again believes that it has. */
+    private const BELIEVED = 60;
+
     /** @var ?list<string> what is wrong, once somebody has asked */
     private ?array $problems = null;
 
+    /** @param bool $isRepeated whether it is asked for every few seconds, so that a store is not filled to see whether it is full */
     public function __construct(
         private readonly Plugin $plugin,
+        private readonly bool $isRepeated = false,
     ) {}
 
     public function isOn(): bool
@@ -103,8 +108,11 @@ final class Report
     private function isKept(Backend $backend, string $prefix): bool
     {
         $name = "{$prefix}larder-report:room";
-        $isKept = $backend->set($name, random_bytes(self::ROOM), 60, []);
-        $backend->delete([$name]);
+        if ($this->isRepeated && $backend->get($name, null) === true) {
+            return true;
+        }
+        $isKept = $backend->set($name, random_bytes(self::ROOM), self::BELIEVED, []);
+        $isKept && $this->isRepeated ? $backend->set($name, true, self::BELIEVED, []) : $backend->delete([$name]);
 
         return $isKept;
     }

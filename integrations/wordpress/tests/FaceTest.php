@@ -70,6 +70,14 @@ final class FaceTest extends TestCase
         self::assertNotSame([], $after['slowest']);
     }
 
+    public function testADashboardThatIsOpenDoesNotFillTheStoreEachTimeItAsks(): void
+    {
+        $stores = fn(string $repeated): string => self::$site->run("\$plugin = new Larder\\WordPress\\Plugin(WP_PLUGIN_DIR . '/larder'); \$backend = Larder\\WordPress\\ObjectCache::current()->backend(); \$sets = fn(): int => \$backend->statistics()['sets'];"
+            . " (new Larder\\WordPress\\Report(\$plugin, {$repeated}))->problems(); \$before = \$sets(); (new Larder\\WordPress\\Report(\$plugin, {$repeated}))->problems(); echo \$sets() - \$before;");
+        self::assertSame(['0', '1'], [$stores('true'), $stores('false')]);
+        self::assertSame('0', self::$site->run('$_SERVER["REQUEST_METHOD"] = "GET"; wp_set_current_user(1); $ask = fn() => rest_do_request(new WP_REST_Request("GET", "/larder/v1/figures"))->get_status(); $ask(); $cache = Larder\WordPress\ObjectCache::current(); $sets = $cache->backend()->statistics()["sets"]; $ask(); echo $cache->backend()->statistics()["sets"] - $sets;'));
+    }
+
     public function testAPurgeIsListedWithItsReasonAndItsUser(): void
     {
         self::$site->run('wp_set_current_user(1); wp_update_post(["ID" => 1, "post_content" => "Purged."]);');
@@ -146,6 +154,31 @@ final class FaceTest extends TestCase
         self::assertSame(3, $seen['drawn']);
         self::assertSame('0', self::$site->run('echo $GLOBALS["wpdb"]->get_var("SELECT COUNT(*) FROM {$GLOBALS["wpdb"]->options} WHERE option_name LIKE \'%larder_measure%\'");'));
         self::assertSame(0, $seen['overflow'], 'nothing scrolls sideways at 400 pixels');
+    }
+
+    public function testTheDashboardIsReadInEachColourSchemeAndUsedByTab(): void
+    {
+        $seen = Browser::run(__DIR__ . '/settings.mjs', [self::$site->url, __DIR__ . '/schemes.mjs']);
+        self::$site->run('delete_user_option(1, "admin_color", true);');
+        self::assertSame([], $seen['errors']);
+        self::assertIsArray($seen['schemes']);
+        self::assertSame([], array_diff(['fresh', 'light', 'modern', 'blue', 'coffee', 'ectoplasm', 'midnight', 'ocean', 'sunrise'], array_keys($seen['schemes'])));
+        $colours = [];
+        foreach ($seen['schemes'] as $name => $of) {
+            self::assertIsArray($of);
+            self::assertGreaterThan(30, $of['texts'], $name);
+            self::assertSame([], $of['pale'], "{$name}: text with a contrast below 4.5");
+            self::assertGreaterThan(5, $of['lines'], $name);
+            self::assertSame([], $of['paleLines'], "{$name}: lines with a contrast below 3");
+            // WordPress's components and the charts have the colour of the scheme.
+            self::assertSame([$of['colour']], $of['buttons'], $name);
+            self::assertIsString($of['colour']);
+            $colours[] = $of['colour'];
+        }
+        self::assertGreaterThan(6, \count(array_unique($colours)));
+        self::assertIsArray($seen['keyboard']);
+        self::assertGreaterThan(15, $seen['keyboard']['reached']);
+        self::assertSame([[], []], [$seen['keyboard']['missed'], $seen['keyboard']['unseen']]);
     }
 
     public function testTheDashboardOfANetworkInABrowser(): void
