@@ -26,14 +26,16 @@ final class NginxServer implements Server
      * @param list<string> $placement a command that runs its arguments, such as `taskset -c 1`
      * @param bool $isSite whether it serves files that are no scripts, too, and tells scripts all of a request, bodies included
      * @param string $caching the script whose answers it keeps itself, and serves without PHP; empty: none
+     * @param string $more directives beside the block of the server
+     * @param string $ofScripts more directives for scripts
      * @throws ServerFailed
      */
-    public static function start(string $root, string $fpm, int $workers, array $placement = [], bool $isSite = false, string $caching = ''): self
+    public static function start(string $root, string $fpm, int $workers, array $placement = [], bool $isSite = false, string $caching = '', string $more = '', string $ofScripts = ''): self
     {
         $program = Program::find('nginx') ?? throw ServerFailed::isNotInstalled('nginx', 'nginx', 'nginx-light');
         $directory = ServerProcess::directory();
         $port = ServerProcess::freePort();
-        $configuration = self::configuration($directory, $root, $fpm, $port, $workers, $isSite, $caching);
+        $configuration = self::configuration($directory, $root, $fpm, $port, $workers, $isSite, $caching, $more, $ofScripts);
         file_put_contents("{$directory}/nginx.conf", $configuration);
         $process = ServerProcess::start(
             'nginx',
@@ -75,11 +77,12 @@ final class NginxServer implements Server
         $this->process->stop();
     }
 
-    private static function configuration(string $directory, string $root, string $fpm, int $port, int $workers, bool $isSite, string $caching): string
+    private static function configuration(string $directory, string $root, string $fpm, int $port, int $workers, bool $isSite, string $caching, string $more, string $ofScripts): string
     {
-        $keeps = $kept = '';
+        $keeps = $more === '' ? '' : "\n    {$more}";
+        $kept = '';
         if ($caching !== '') {
-            $keeps = "\n    fastcgi_cache_path {$directory}/kept keys_zone=kept:1m;";
+            $keeps .= "\n    fastcgi_cache_path {$directory}/kept keys_zone=kept:1m;";
             $kept = "\n        location = {$caching} { fastcgi_cache kept; fastcgi_cache_key \$request_uri; fastcgi_cache_valid 200 1h; fastcgi_pass unix:{$fpm}; fastcgi_param REQUEST_METHOD \$request_method; fastcgi_param REQUEST_URI \$request_uri; fastcgi_param SCRIPT_FILENAME {$root}{$caching}; }";
         }
         $parameters = $files = '';
@@ -95,6 +98,7 @@ final class NginxServer implements Server
             // Addresses that are no files are WordPress's.
             $scripts = "location / { try_files \$uri \$uri/ /index.php?\$args; }\n        location ~ \\.php$";
         }
+        $parameters .= $ofScripts === '' ? '' : "\n            {$ofScripts}";
         $user = posix_geteuid() === 0 ? "user root;\n" : '';
 
         return <<<CONFIGURATION

@@ -14,10 +14,10 @@ final class HttpPurger implements Purger
         private readonly string $url,
     ) {}
 
-    /** @return string what a tag is called in a header */
+    /** @return string what a tag is called in a header: 8 characters, as headers are short. Two tags of one name would be purged together. */
     public static function name(string $tag): string
     {
-        return hash('xxh3', $tag);
+        return substr(strtr(base64_encode(hash('xxh3', $tag, true)), '+/', '-_'), 0, 8);
     }
 
     public function purge(array $tags): ?string

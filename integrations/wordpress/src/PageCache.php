@@ -180,24 +180,40 @@ final class PageCache
      */
     public function explain(string $url, array $cookies = [], string $method = 'GET'): array
     {
-        $parts = parse_url($url);
-        $host = \is_array($parts) ? ($parts['host'] ?? '') . (isset($parts['port']) ? ":{$parts['port']}" : '') : '';
-        $uri = (string) preg_replace('~^[a-z]+://[^/?#]*|#.*$~i', '', $url);
-        $server = ['REQUEST_METHOD' => $method, 'HTTP_HOST' => $host, 'REQUEST_URI' => $uri === '' ? '/' : $uri];
         // Who asks through a proxy is told of the pages that come through it.
         $proxy = array_intersect_key($_SERVER, ['HTTP_X_FORWARDED_PROTO' => 0, 'HTTP_X_FORWARDED_SSL' => 0, 'HTTP_X_FORWARDED_PORT' => 0]);
-        $isSecure = str_starts_with($url, 'https:');
-        $rules = $this->installed()['rules'] ?? [];
-        /** @phpstan-var array<string, list<string>> $rules the plugin has written them */
-        $decision = PageRequest::decide(['HTTPS' => $isSecure ? 'on' : ''] + $server + $proxy, $cookies, $rules);
+        $decision = $this->decision($url, $proxy, $cookies, $method);
         $page = $decision['key'] === '' ? null : $this->store()->find($decision['key']);
         if ($page === null && $decision['key'] !== '' && $proxy !== []) {
             // The quick way comes before wp-config.php has believed the proxy.
-            $decision = PageRequest::decide(['HTTPS' => $isSecure ? '' : 'on'] + $server + $proxy, $cookies, $rules);
+            $decision = $this->decision($url, ['HTTPS' => str_starts_with($url, 'https:') ? '' : 'on'] + $proxy, $cookies, $method);
             $page = $this->store()->find($decision['key']);
         }
 
         return ['key' => $decision['key'], 'why' => $decision['why'], 'page' => $page];
+    }
+
+    /** Whether pages of a URL may be kept, for a visitor without cookies. No store is asked. */
+    public function mayKeep(string $url): bool
+    {
+        return $this->decision($url)['why'] === '';
+    }
+
+    /**
+     * @param array<array-key, mixed> $server  what of $_SERVER the URL does not say
+     * @param array<string, string>   $cookies
+     *
+     * @return array{key: string, uri: string, why: string} as PageRequest has it
+     */
+    private function decision(string $url, array $server = [], array $cookies = [], string $method = 'GET'): array
+    {
+        $parts = parse_url($url);
+        $host = \is_array($parts) ? ($parts['host'] ?? '') . (isset($parts['port']) ? ":{$parts['port']}" : '') : '';
+        $uri = (string) preg_replace('~^[a-z]+://[^/?#]*|#.*$~i', '', $url);
+        $rules = $this->installed()['rules'] ?? [];
+        /** @phpstan-var array<string, list<string>> $rules the plugin has written them */
+
+        return PageRequest::decide($server + ['REQUEST_METHOD' => $method, 'HTTP_HOST' => $host, 'REQUEST_URI' => $uri === '' ? '/' : $uri, 'HTTPS' => str_starts_with($url, 'https:') ? 'on' : ''], $cookies, $rules);
     }
 
     /**

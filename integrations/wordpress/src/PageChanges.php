@@ -23,7 +23,7 @@ final class PageChanges
         'added_option' => ['option', 1], 'updated_option' => ['option', 1], 'deleted_option' => ['option', 1],
         'add_site_option' => ['networkOption', 1], 'update_site_option' => ['networkOption', 1], 'delete_site_option' => ['networkOption', 1],
         'switch_theme' => ['site', 0], 'customize_save_after' => ['site', 0], 'wp_update_nav_menu' => ['site', 0], 'wp_delete_nav_menu' => ['site', 0], 'permalink_structure_changed' => ['site', 0],
-        'activated_plugin' => ['network', 0], 'deactivated_plugin' => ['network', 0], 'upgrader_process_complete' => ['network', 0],
+        'activated_plugin' => ['network', 0], 'deactivated_plugin' => ['network', 0], 'upgrader_process_complete' => ['network', 0], '_core_updated_successfully' => ['network', 0],
         'wp_update_site' => ['networkSite', 2], 'wp_delete_site' => ['networkSite', 1], 'wp_initialize_site' => ['networkSite', 1],
         'woocommerce_product_set_stock' => ['stock', 1], 'woocommerce_variation_set_stock' => ['stock', 1], 'woocommerce_product_set_stock_status' => ['stock', 1], 'woocommerce_variation_set_stock_status' => ['stock', 1],
         'woocommerce_updated_product_stock' => ['stock', 1], 'woocommerce_delete_product_transients' => ['stock', 1],

@@ -77,6 +77,8 @@ final class PageFiles implements PageStore
 
             return false;
         }
+        // What ends first makes room first.
+        @touch($path, time() + $seconds);
 
         return true;
     }
@@ -222,7 +224,7 @@ final class PageFiles implements PageStore
         return false;
     }
 
-    /** Deletes the oldest of a folder until a page fits into its share. */
+    /** Deletes what ends first in a folder until a page fits into its share. */
     private function makeRoom(string $folder, string $name, int $bytes): bool
     {
         if (!is_dir($folder) && !@mkdir($folder, 0o700) && !is_dir($folder)) {
@@ -231,7 +233,7 @@ final class PageFiles implements PageStore
             return false;
         }
         $this->own($folder);
-        $ages = $sizes = [];
+        $ends = $sizes = [];
         foreach (@scandir($folder) ?: [] as $file) {
             if ($file === '.' || $file === '..' || $file === $name) {
                 continue;
@@ -245,18 +247,18 @@ final class PageFiles implements PageStore
                 @unlink("{$folder}/{$file}");
                 continue;
             }
-            $ages[$file] = $status['mtime'];
+            $ends[$file] = $status['mtime'];
             $sizes[$file] = $status['size'];
         }
-        asort($ages);
+        asort($ends);
         $sum = array_sum($sizes) + $bytes;
         $count = \count($sizes) + 1;
-        foreach (array_keys($ages) as $oldest) {
+        foreach (array_keys($ends) as $next) {
             if ($sum <= $this->bytes / self::FOLDERS && $count <= max(1, $this->files / self::FOLDERS)) {
                 break;
             }
-            @unlink("{$folder}/{$oldest}");
-            $sum -= $sizes[$oldest];
+            @unlink("{$folder}/{$next}");
+            $sum -= $sizes[$next];
             $count--;
         }
 

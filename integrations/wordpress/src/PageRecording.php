@@ -35,8 +35,8 @@ final class PageRecording
     /** Seconds that a page that is not there, or is elsewhere, is kept at most. */
     private const SHORT = 600;
 
-    /** Bytes of the tags in one header. */
-    private const MOST_TAGS = 3_500;
+    /** Bytes of all headers of a page with tags. With more than 4 KiB nginx refuses it, unless it is told otherwise, and its own cache needs some of them. */
+    private const MOST_HEADERS = 3_300;
 
     /** @var array<string, true> */
     private array $lists = [];
@@ -114,11 +114,12 @@ final class PageRecording
         /** @phpstan-var Rules $rules the plugin has written them */
         $decision = PageRequest::decide($_SERVER, $_COOKIE, $rules, ['status' => $status, 'headers' => $headers, 'body' => (string) $body, 'home' => home_url(), 'facts' => array_keys($this->facts)]);
         $why = $decision['why'];
-        if ($why === '' && $decision['uri'] !== $_SERVER['REQUEST_URI']) {
+        if ($why === '' && ($decision['uri'] !== $_SERVER['REQUEST_URI'] || !$this->isStill($decision['key']))) {
             $why = 'changed';
         }
         if ($why !== '') {
             $this->refuse($why);
+            $this->redirect($headers);
 
             return;
         }
@@ -133,7 +134,28 @@ final class PageRecording
             \in_array($line, $headers, true) || header($line);
         }
         header('Cache-Status: Larder; fwd=uri-miss' . ($isStored ? "; stored; ttl={$seconds}" : ''));
+        $this->redirect($headers);
         $this->request->release();
+    }
+
+    /** Whether the name of the page is still what was asked for. A scheme that wp-config.php has found out has to be in the name, said by a proxy. */
+    private function isStill(string $key): bool
+    {
+        $before = explode('|', $this->request->key, 5);
+        $after = explode('|', $key, 5);
+        [$scheme, $proxied, $ssl, $port] = $after + ['', '', '', ''];
+
+        return \array_slice($before, 1) === \array_slice($after, 1) && ($before[0] === $scheme || \in_array([$scheme, true], [[$proxied, true], [$ssl === 'on' ? 'https' : 'http', $ssl !== ''], [$port === '443' ? 'https' : 'http', $port !== '']], true));
+    }
+
+    /** @param list<string> $headers of the answer */
+    private function redirect(array $headers): void
+    {
+        foreach ($headers as $line) {
+            if (strncasecmp($line, 'Location:', 9) === 0 && !headers_sent()) {
+                header('Location: ' . $this->request->withDropped(trim(substr($line, 9))), true, (int) http_response_code());
+            }
+        }
     }
 
     private function refuse(string $why): void
@@ -167,7 +189,7 @@ final class PageRecording
         $names = implode(' ', array_map(HttpPurger::name(...), $tags));
         $shared = $this->options['cdn_seconds'] ?? 0;
         // A CDN that does not know all tags could not be told of all changes.
-        $isShared = !$hasControl && \is_int($shared) && $shared > 0 && \strlen($names) <= self::MOST_TAGS;
+        $isShared = !$hasControl && \is_int($shared) && $shared > 0 && \strlen(implode("\r\n", $kept)) + 2 * \strlen($names) <= self::MOST_HEADERS;
         if ($isShared) {
             $stale = $this->options['cdn_stale'] ?? 0;
             $kept[] = "Cache-Control: public, max-age=0, s-maxage={$shared}" . (\is_int($stale) && $stale > 0 ? ", stale-while-revalidate={$stale}" : '');

@@ -36,7 +36,7 @@ final class PageRequest
     ];
 
     /** Cookies that only scripts in a browser and servers in front of PHP read; any other cookie passes the cache by. */
-    private const HARMLESS = '~^(?:_ga|_gid|_gat|_gcl_|_gac_|_fbp$|_fbc$|__utm|_hj|_pk_|_clck$|_clsk$|_uet|_tt_|_ttp$|_pin_unauth$|_scid|ajs_|optimizely|__cf|cf_clearance$|_cfuvid$|AWSALB|wordpress_test_cookie$)~';
+    private const HARMLESS = '~^(?:_ga(?:_|$)|_gid$|_gat(?:_|$)|_gcl_|_gac_|_fbp$|_fbc$|__utm[a-z]$|_hj(?:id$|[A-Z])|_pk_|_clck$|_clsk$|_uet(?:[sv]id|msclkid)|_tt_|_ttp$|_pin_unauth$|_scid|ajs_|optimizely|__cf|cf_clearance$|_cfuvid$|AWSALB|wordpress_test_cookie$)~';
 
     /** Cookies of one visitor, whatever the settings call harmless. */
     private const PRIVATE = '~^(?:wordpress_(?!test_cookie$)|wp-postpass_|comment_author_|woocommerce_|wp_woocommerce_|edd_|PHPSESSID$)~';
@@ -62,6 +62,9 @@ final class PageRequest
     /** Of how many hits one is counted for the dashboard, if WP_LARDER_SAMPLE says nothing else. Sample has the same number, but a hit need not load it. */
     private const SAMPLE = 32;
 
+    /** What WordPress is not told of: its answer would be none for others, such as a 304. */
+    private const CONDITIONS = ['HTTP_IF_MODIFIED_SINCE' => 0, 'HTTP_IF_NONE_MATCH' => 0, 'HTTP_IF_RANGE' => 0, 'HTTP_RANGE' => 0];
+
     /** Bytes of hits that wait in a file for being counted. */
     private const MOST_HITS = 1 << 20;
 
@@ -73,6 +76,9 @@ final class PageRequest
 
     /** Why it passes the cache by; empty: it does not. */
     public string $why = '';
+
+    /** The address as the visitor wrote it. */
+    private string $asked = '';
 
     /** What the page is judged by: Larder\Token, or [epoch, position] of the log of files. Taken before anything is read. */
     public mixed $token = null;
@@ -305,6 +311,29 @@ final class PageRequest
         }
     }
 
+    /**
+     * A redirect within the site goes on with what tells where the visitor comes from, which no stored redirect has and WordPress has not seen.
+     *
+     * @return string the value of a header Location
+     */
+    public function withDropped(string $location): string
+    {
+        $query = strstr($this->asked, '?');
+        $host = \is_string($_SERVER['HTTP_HOST'] ?? null) ? $_SERVER['HTTP_HOST'] : '';
+        if ($query === false || preg_match('~^(?:https?://' . preg_quote($host, '~') . ')?/(?!/)~', $location) !== 1) {
+            return $location;
+        }
+        $named = self::dropped($this->installed['rules'] ?? []);
+        $dropped = array_filter(explode('&', substr($query, 1)), static fn(string $argument): bool => \in_array(explode('=', $argument, 2)[0], $named, true));
+        if ($dropped === []) {
+            return $location;
+        }
+        $dropped = preg_replace_callback('~[^\w.\~%+*=&:/?@!$,;-]~', static fn(array $odd): string => rawurlencode($odd[0]), implode('&', $dropped));
+        $parts = explode('#', $location, 2);
+
+        return $parts[0] . (str_contains($parts[0], '?') ? '&' : '?') . $dropped . (isset($parts[1]) ? "#{$parts[1]}" : '');
+    }
+
     private function answer(): void
     {
         $rules = $this->installed['rules'] ?? [];
@@ -318,6 +347,7 @@ final class PageRequest
             return;
         }
         $this->key = $decision['key'];
+        $this->asked = \is_string($_SERVER['REQUEST_URI'] ?? null) ? $_SERVER['REQUEST_URI'] : '';
         if (!$this->open()) {
             $this->key = '';
             $this->why = $this->hasJournal() ? 'journal' : 'store';
@@ -334,6 +364,7 @@ final class PageRequest
             $this->take();
         }
         if ($this->key !== '') {
+            $_SERVER = array_diff_key($_SERVER, self::CONDITIONS);
             $this->forget($decision['uri']);
         }
     }
@@ -540,10 +571,11 @@ final class PageRequest
         if (\ini_get('zlib.output_compression')) {
             ini_set('zlib.output_compression', '0');
         }
-        http_response_code(\is_int($page['status'] ?? null) ? $page['status'] : 200);
+        $status = \is_int($page['status'] ?? null) ? $page['status'] : 200;
+        http_response_code($status);
         foreach (\is_array($page['headers'] ?? null) ? $page['headers'] : [] as $line) {
             if (\is_string($line)) {
-                header($line, false);
+                header($status === 301 && strncasecmp($line, 'Location:', 9) === 0 ? 'Location: ' . $this->withDropped(trim(substr($line, 9))) : $line, false);
             }
         }
         if ($isStale) {
@@ -554,7 +586,7 @@ final class PageRequest
         header("Cache-Status: Larder; {$how}; ttl=" . ($until - $now));
         $etag = $text('etag');
         $known = $_SERVER['HTTP_IF_NONE_MATCH'] ?? '';
-        if ($etag !== '' && \is_string($known) && $known !== '' && (trim($known) === '*' || str_contains($known, substr($etag, 2)))) {
+        if ($status === 200 && $etag !== '' && \is_string($known) && $known !== '' && (trim($known) === '*' || str_contains($known, substr($etag, 2)))) {
             http_response_code(304);
             header_remove('Content-Type');
             exit;

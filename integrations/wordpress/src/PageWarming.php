@@ -92,7 +92,7 @@ final class PageWarming
         $ends = microtime(true) + self::ROUND;
         foreach (array_keys(\array_slice($this->counts(), 0, $this->limit(), true)) as $key) {
             [$url, $headers] = $this->request((string) $key);
-            if ($this->pages->explain($url)['key'] === '' || !$this->isDead((string) $key)) {
+            if (!$this->pages->mayKeep($url) || !$this->isDead((string) $key)) {
                 continue;
             }
             if ($this->isBusy()) {

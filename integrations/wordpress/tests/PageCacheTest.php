@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace Larder\WordPress\Tests;
 
+use Larder\Bench\Server\NginxServer;
 use Larder\Bench\Server\RedisFlavour;
 use Larder\Bench\Server\RedisServer;
+use Larder\WordPress\HttpPurger;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -92,6 +94,62 @@ final class PageCacheTest extends TestCase
         self::assertStringNotContainsString('marker', $first->body);
         self::assertTrue($site->visit('/hello-world/')->isHit());
         self::assertTrue($site->visit('/hello-world/?gclid=other')->isHit());
+    }
+
+    #[DataProvider('ways')]
+    public function testARedirectKeepsWhatTellsWhereAVisitorComesFrom(string $line, bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension, $line);
+        $campaign = 'utm_source=a%20b&gclid=c"d';
+        $location = static function (string $uri) use ($site): array {
+            $answer = $site->visit($uri);
+
+            return [$answer->status, substr($answer->header('location'), \strlen($site->url))];
+        };
+        foreach (['the first', 'one from the cache'] as $visitor) {
+            self::assertSame([301, '/hello-world/?utm_source=a%20b&gclid=c%22d'], $location("/hello-world?{$campaign}"), $visitor);
+        }
+        self::assertSame([301, '/hello-world/'], $location('/hello-world'));
+        self::assertSame([301, '/hello-world/?fbclid=e'], $location('/?p=1&fbclid=e'));
+        // One that is not stored, and those that leave the site.
+        $this->plugin($site, 'add_action("template_redirect", static function (): void { if (!is_single()) { wp_redirect(is_page() ? home_url("/?a=1#b") : "https://elsewhere.example/?a=1"); exit; } });');
+        self::assertSame([302, '/?a=1&utm_source=a%20b&gclid=c%22d#b'], $location("/sample-page/?{$campaign}"));
+        self::assertSame('https://elsewhere.example/?a=1', $site->visit("/?{$campaign}")->header('location'));
+    }
+
+    /** What a reader of a feed has, and what parts of a page, are questions to a stored page. Of WordPress they would make an answer that is none. */
+    #[DataProvider('stores')]
+    public function testAConditionOfAVisitorKeepsNoPageFromTheOthers(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $readers = ['If-Modified-Since: Tue, 01 Jan 2036 00:00:00 GMT', 'If-None-Match: "other"', 'Range: bytes=0-9'];
+        self::assertTrue($site->visit('/feed/', $readers)->isStored());
+        self::assertTrue($site->visit('/feed/')->isHit());
+        // Only what is there has not changed.
+        foreach (['/hello-world' => 301, '/not-there/' => 404] as $uri => $status) {
+            $etag = $site->visit($uri)->header('etag');
+            self::assertSame([$status, $status], [$site->visit($uri, ['If-None-Match: *'])->status, $site->visit($uri, ["If-None-Match: {$etag}"])->status]);
+        }
+    }
+
+    #[DataProvider('ways')]
+    public function testAHeaderOnlyTheSiteBelievesMakesNoPageOfAnotherScheme(string $line, bool $hasExtension): void
+    {
+        $believes = 'if (str_contains($_SERVER["HTTP_CF_VISITOR"] ?? "", "https") || ($_SERVER["HTTP_X_FORWARDED_PROTO"] ?? "") === "https") { $_SERVER["HTTPS"] = "on"; }';
+        $site = $this->site($hasExtension, $line === PageSite::QUICK ? "{$line} {$believes}" : "{$believes} {$line}");
+        $this->plugin($site, 'add_action("wp_footer", static function (): void { echo is_ssl() ? "by https" : "by http"; });');
+        $visitor = 'CF-Visitor: {"scheme":"https"}';
+        foreach ([[$visitor], [$visitor, 'X-Forwarded-Proto: http']] as $headers) {
+            self::assertStringContainsString('by https', $site->visit('/hello-world/', $headers)->body);
+            // The others do not get it, and have to wait for nobody.
+            self::assertStringContainsString('by http<', str_replace("\n", '<', $site->visit('/hello-world/', \array_slice($headers, 1))->body));
+        }
+        // What the name of the page says is believed.
+        for ($i = 0; $i < 2; $i++) {
+            $page = $site->visit('/sample-page/', [$visitor, 'X-Forwarded-Proto: https']);
+            self::assertStringContainsString('by https', $page->body);
+        }
+        self::assertTrue($page->isHit());
     }
 
     #[DataProvider('stores')]
@@ -216,6 +274,7 @@ final class PageCacheTest extends TestCase
         self::assertStringContainsString('Renamed', $site->visit($uris['page'])->body);
         self::assertSame([], $killed('update_option("something_else", "1"); set_transient("t", 1, 100); wp_schedule_single_event(time() + 1000, "x");'));
         self::assertSame(array_keys($uris), $killed('do_action("switch_theme", "x", wp_get_theme());'));
+        self::assertSame(array_keys($uris), $killed('do_action("_core_updated_successfully", "99.9");'));
         self::assertSame(array_keys($uris), $killed('update_option("sidebars_widgets", ["a" => [mt_rand()]]);'));
         // A comment shows on its post.
         $commented = $killed("wp_insert_comment(['comment_post_ID' => {$made['old-id']}, 'comment_content' => 'A comment', 'comment_approved' => 1, 'comment_author' => 'A']);");
@@ -670,7 +729,7 @@ final class PageCacheTest extends TestCase
         $keys = explode(' ', $page->header('surrogate-key'));
         self::assertSame(implode(',', $keys), $page->header('cache-tag'));
         self::assertSame($page->header('cache-tag'), $site->visit('/hello-world/')->header('cache-tag'));
-        self::assertContains(hash('xxh3', '1/post/1'), $keys);
+        self::assertContains(HttpPurger::name('1/post/1'), $keys);
         file_put_contents($seen, '');
         $site->run('update_post_meta(1, "key", wp_rand()); update_post_meta(1, "other", wp_rand());');
         $lines = file($seen, \FILE_IGNORE_NEW_LINES) ?: [];
@@ -678,9 +737,74 @@ final class PageCacheTest extends TestCase
         $told = (array) json_decode($lines[0], true);
         self::assertSame('PURGE', $told[0]);
         self::assertIsString($told[2]);
-        self::assertContains(hash('xxh3', '1/post/1'), explode(' ', $told[2]));
-        self::assertNotContains(hash('xxh3', '1/post/2'), explode(' ', $told[2]));
+        self::assertContains(HttpPurger::name('1/post/1'), explode(' ', $told[2]));
+        self::assertNotContains(HttpPurger::name('1/post/2'), explode(' ', $told[2]));
         $site->run('delete_option("larder_pages"); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
+    }
+
+    /** nginx refuses an answer whose headers are longer than 4 KiB, unless it is told otherwise. */
+    public function testAPageOfManyTagsIsKeptByNoCdnRatherThanRefusedByNginx(): void
+    {
+        $site = $this->site(true);
+        $this->plugin($site, 'add_action("wp", static function (): void { for ($i = 0; $i < (int) ($_GET["many"] ?? 0); $i++) { get_option("many-{$i}"); } });');
+        $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->configure(["cdn_seconds" => 600, "arguments" => ["many"]]);');
+        $shared = [];
+        foreach ([1, 20, 40, 60, 80, 100, 150, 200, 400] as $options) {
+            for ($i = 0; $i < 2; $i++) {
+                $page = $site->visit("/sample-page/?many={$options}");
+                self::assertSame(200, $page->status, "{$options} options");
+                self::assertSame($i === 1, $page->isHit());
+                // One without all of its tags could not be purged.
+                $isShared = str_contains($page->header('cache-control'), 's-maxage');
+                self::assertSame([$isShared, $isShared], [$page->header('cache-tag') !== '', $page->header('surrogate-key') !== '']);
+                $shared[$options] = $isShared;
+            }
+        }
+        self::assertTrue($shared[60]);
+        self::assertFalse($shared[400]);
+        $site->run('delete_option("larder_pages"); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
+    }
+
+    /** Its directives are read from there: what a reader copies is what runs. */
+    public function testNginxWithTheDirectivesOfTheDocumentationKeepsPagesAndNothingElse(): void
+    {
+        $site = $this->site(true);
+        self::assertSame(1, preg_match('~```nginx\n(fastcgi_cache_path [^;]+;).*?\nlocation [^\n]*\{\n[^\n]*\n(.*?)\}\n```~s', (string) file_get_contents(\dirname(__DIR__, 3) . '/docs/wordpress-page-cache.md'), $directives));
+        [, $keeps, $scripts] = $directives + ['', '', ''];
+        $nginx = NginxServer::start($site->site->root, $site->fpm->socket, 1, isSite: true, more: strtr($keeps, ['/var/cache/nginx/larder' => "{$site->site->root}/kept-by-nginx"]), ofScripts: "{$scripts} add_header X-Kept \$upstream_cache_status always;");
+        $visit = static function (string $uri, array $headers = [], string $method = 'GET') use ($site, $nginx): Answer {
+            $request = $site->request($uri, array_values(array_filter($headers, is_string(...))), $method);
+            curl_setopt($request, \CURLOPT_URL, "http://127.0.0.1:{$nginx->port}/");
+
+            return Answer::of($request);
+        };
+        try {
+            $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->configure(["cdn_seconds" => 600]);');
+            // What watches a site asks by HEAD, and may be the first.
+            foreach (['/hello-world/', '/sample-page/'] as $uri) {
+                $page = $site->visit($uri);
+                self::assertSame(200, $page->status);
+                self::assertSame([200, ''], [$visit($uri, [], 'HEAD')->status, $visit($uri, [], 'HEAD')->body]);
+                foreach (['MISS', 'HIT'] as $kept) {
+                    $answer = $visit($uri);
+                    self::assertSame([200, $page->body, $kept], [$answer->status, $answer->body, $answer->header('x-kept')]);
+                    $zipped = $visit($uri, ['Accept-Encoding: gzip']);
+                    self::assertSame([200, $page->body, $kept], [$zipped->status, gzdecode($zipped->body), $zipped->header('x-kept')]);
+                }
+                self::assertSame(304, $visit($uri, ['If-None-Match: ' . $page->header('etag')])->status);
+                self::assertSame($page->body, $visit($uri)->body);
+            }
+            // A visitor of their own neither gets nor leaves a page, and what is not stored is not kept.
+            foreach ([['/hello-world/', ['Cookie: wordpress_logged_in_0=x']], ['/hello-world/', ['Authorization: Basic eDp5']], ['/feed/', ['X-Forwarded-Host: evil.poison']], ['/feed/', ['Host: evil.poison']], ['/?s=word', []], ['/wp-login.php', []], ['/wp-json/', []]] as [$uri, $headers]) {
+                for ($i = 0; $i < 2; $i++) {
+                    self::assertContains($visit($uri, $headers)->header('x-kept'), ['MISS', 'BYPASS'], "{$uri} " . implode('', $headers));
+                }
+            }
+            self::assertStringNotContainsString('poison', $visit('/feed/')->body);
+        } finally {
+            $nginx->stop();
+            $site->run('delete_option("larder_pages"); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
+        }
     }
 
     public function testTheDropInOfAnotherPluginIsReplacedOnlyWhenItIsAskedFor(): void

@@ -169,6 +169,22 @@ final class PageFilesTest extends TestCase
         self::assertNotNull($files->find('page 2999'));
     }
 
+    /** Somebody asks for addresses that are not there, each of which leaves a short-lived page. */
+    public function testWhatEndsSoonMakesRoomFirst(): void
+    {
+        $files = new PageFiles($this->directory, 256 * 3_000, 256 * 4);
+        self::assertTrue($files->fill($this->request('page'), ['gzip' => 'x', 'until' => time() + 3_600], ['post/1'], 3_600));
+        $folder = \dirname(PageRequest::file('page'));
+        for ($i = $there = 0; $there < 20; $i++) {
+            if (\dirname(PageRequest::file("not there {$i}")) === $folder) {
+                self::assertTrue($files->fill($this->request("not there {$i}"), ['gzip' => 'x', 'until' => time() + 600], ['post/1'], 600));
+                $there++;
+            }
+        }
+        self::assertCount(4, glob("{$this->directory}/{$folder}/*") ?: []);
+        self::assertNotNull($files->find('page'));
+    }
+
     public function testWithoutRoomForTheLogNoPageIsServed(): void
     {
         self::assertTrue($this->store('a', ['post/1']));
