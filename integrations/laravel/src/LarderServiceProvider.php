@@ -51,7 +51,7 @@ final class LarderServiceProvider extends ServiceProvider
     private static function cache(Application $app, array $config): Repository
     {
         $prefix = $config['prefix'] ?? $app->make(Configuration::class)->get('cache.prefix');
-        $repository = new Repository(new LarderStore($app->make(Caches::class)->at(self::place($config['dsn'] ?? null, 'the cache store', 'dsn', array_keys($config))), \is_string($prefix) ? $prefix : ''));
+        $repository = new Repository(new LarderStore($app->make(Caches::class)->at(self::place($config['dsn'] ?? null, 'the cache store', 'dsn', array_keys($config))), \is_scalar($prefix) ? (string) $prefix : ''));
         if (($config['events'] ?? true) !== false && $app->bound(Dispatcher::class)) {
             $repository->setEventDispatcher($app->make(Dispatcher::class));
         }

@@ -351,6 +351,13 @@ final class LarderStoreTest extends TestCase
         self::assertSame($application->make(Caches::class)->at($dsn), self::store($cache)->cache);
     }
 
+    public function testAPrefixMayBeANumber(): void
+    {
+        // Who took it for none would flush the whole cache.
+        $cache = self::opened($this->application(['dsn' => 'array:', 'prefix' => 5]));
+        self::assertSame('5', $cache->getStore()->getPrefix());
+    }
+
     public function testAStoreWithoutAPlaceIsToldWhatToSet(): void
     {
         $this->expectException(\InvalidArgumentException::class);
@@ -416,7 +423,7 @@ final class LarderStoreTest extends TestCase
         $cache->put("illuminate:cache:flexible:created:{$key}", time() - 150, 50);
     }
 
-    /** @param array<string, string> $store */
+    /** @param array<string, int|string> $store */
     private function application(array $store, string $sessions = ''): Application
     {
         $application = new Application($this->pools->path());

@@ -195,6 +195,18 @@ final class BackendTest extends TestCase
         self::assertSame(0, $backend->getFillingPercentage());
     }
 
+    /** A file of PHP has it as a number. Who took that for none would clean all that is beside it. */
+    public function testANamespaceMayBeANumber(): void
+    {
+        $dsn = $this->pools->dsn('SQLite');
+        $whole = new \Larder_Cache_Backend(['dsn' => $dsn]);
+        $shop = new \Larder_Cache_Backend(['dsn' => $dsn, 'namespace' => 5]);
+        $whole->save('x', 'id');
+        self::assertFalse($shop->test('id'));
+        self::assertTrue($shop->clean('all'));
+        self::assertSame('x', $whole->load('id'));
+    }
+
     /** More than are looked at in one round trip, and more tags than one page of a shop has. */
     public function testManyItemsAreWalkedThrough(): void
     {
@@ -249,13 +261,14 @@ final class BackendTest extends TestCase
         self::assertFalse($backend->test('id'));
     }
 
-    /** @return iterable<string, array{array<string, string>, string}> */
+    /** @return iterable<string, array{array<string, mixed>, string}> */
     public static function mistakes(): iterable
     {
         yield 'no place' => [[], 'needs the option "dsn"'];
         yield 'a wrong word' => [['dns' => 'array:'], 'did you mean "dsn"?'];
         yield 'another wrong word' => [['dsn' => 'array:', 'prefix' => 'x'], 'Known: dsn, namespace'];
         yield 'no DSN' => [['dsn' => 'nowhere'], 'nowhere'];
+        yield 'a namespace that is no name' => [['dsn' => 'array:', 'namespace' => ['shop']], 'The option "namespace" of Larder_Cache_Backend is no name'];
         yield 'no namespace' => [['dsn' => 'array:', 'namespace' => 'a b'], 'The namespace "a b" cannot be used'];
         yield 'a store that lists nothing' => [['dsn' => 'memcached://127.0.0.1'], 'MemcachedStore'];
         yield 'a tier over a store that lists nothing' => [['dsn' => 'apcu: > memcached://127.0.0.1'], 'has no log that a near store could follow'];
@@ -263,7 +276,7 @@ final class BackendTest extends TestCase
         yield 'a wrong word of the DSN' => [['dsn' => 'array:?itmes=5'], 'did you mean "items"'];
     }
 
-    /** @param array<string, string> $options */
+    /** @param array<string, mixed> $options */
     #[DataProvider('mistakes')]
     public function testAWrongConfigurationIsRefusedWhenItIsMade(array $options, string $message): void
     {

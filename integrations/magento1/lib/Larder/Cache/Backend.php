@@ -57,10 +57,14 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
         if (!is_string($dsn) || $dsn === '') {
             Zend_Cache::throwException(sprintf('%s needs the option "dsn"; set it to a place such as "shm:shop" or "apcu: > sqlite:/var/cache/shop.db".', static::class));
         }
+        $namespace = $options['namespace'] ?? '';
+        if (!is_scalar($namespace)) {
+            // Without one, cleaning would take what is beside it.
+            Zend_Cache::throwException(sprintf('The option "namespace" of %s is no name but %s; give it as a string, such as "shop".', static::class, get_debug_type($namespace)));
+        }
         try {
             $cache = Cache::open($dsn);
-            $namespace = $options['namespace'] ?? '';
-            $this->larder = is_string($namespace) && $namespace !== '' ? $cache->namespace($namespace) : $cache;
+            $this->larder = (string) $namespace !== '' ? $cache->namespace((string) $namespace) : $cache;
         } catch (Exception $mistake) {
             Zend_Cache::throwException($mistake->getMessage(), $mistake instanceof \Exception ? $mistake : null);
         }
