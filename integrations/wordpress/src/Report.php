@@ -94,7 +94,7 @@ final class Report
         $journal = $settings->journal();
         if ($journal !== null && is_file($journal) && filesize($journal) > 0 && !($settings->pool !== null && PHP_SAPI !== 'cli')) {
             /* translators: %s: the path of a file. */
-            $problems[] = sprintf(__('The journal %s has deletes that are not delivered yet; the next request of the web server delivers them.', 'larder'), $journal);
+            $problems[] = sprintf(__('The journal %s has deletes that are not delivered yet; the next request of the web server that reaches the store delivers them.', 'larder'), $journal);
         }
         if ($this->isOn() && !$isWritable) {
             /* translators: %s: the path of a folder. */
