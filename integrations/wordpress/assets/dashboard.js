@@ -21,18 +21,18 @@
 	const precise = ( value ) => number( value, value >= 100 ? 0 : value >= 10 ? 1 : 2 );
 	const time = ( seconds ) => new Date( seconds * 1000 ).toLocaleString( language, { dateStyle: 'short', timeStyle: 'medium' } );
 
-	/** The colour by which the admin's scheme marks where one is, dark enough for text and lines on white. */
+	/** The colour by which the admin's scheme marks where one is, dark enough for text and lines on white, and for the light grey in which WordPress 7 may write on it. */
 	const schemeColor = () => {
 		const item = document.querySelector( '#adminmenu .wp-has-current-submenu > a, #adminmenu .current > a' );
 		const found = item ? window.getComputedStyle( item ).backgroundColor.match( /^rgb\((\d+), (\d+), (\d+)\)$/ ) : null;
 		let parts = found ? found.slice( 1 ).map( Number ) : [ 34, 113, 177 ];
-		// WCAG 2.1: relative luminance, of which white has 1.
+		// WCAG 2.1: relative luminance, of which white has 1, and that grey 0.87.
 		const luminance = () =>
 			parts
 				.map( ( part ) => part / 255 )
 				.map( ( part ) => ( part <= 0.03928 ? part / 12.92 : ( ( part + 0.055 ) / 1.055 ) ** 2.4 ) )
 				.reduce( ( sum, part, i ) => sum + part * [ 0.2126, 0.7152, 0.0722 ][ i ], 0 );
-		while ( 1.05 / ( luminance() + 0.05 ) < 4.5 ) {
+		while ( 0.92 / ( luminance() + 0.05 ) < 4.5 ) {
 			parts = parts.map( ( part ) => Math.floor( part * 0.95 ) );
 		}
 		return parts;
