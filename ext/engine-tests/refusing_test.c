@@ -90,6 +90,42 @@ TEST(filled_again,
     larder_pool_close(pool);
 }
 
+/* Now and then about half a segment, of which two do not fit in one. */
+static size_t some_size(const larder_pool *pool, rng *random)
+{
+    uint64_t segment = larder_segment_bytes(pool);
+    return rng_below(random, 150) > 0 ? 50 + rng_below(random, segment / 16)
+                                      : segment / 5 * 2 + rng_below(random, segment / 3);
+}
+
+TEST(ever_the_same, "what is too large to lie beside its like is not moved to and fro for ever while an eighth is free")
+{
+    static size_t sizes[10000];
+    for (uint64_t seed = 1; seed < 3; seed++) {
+        larder_pool *pool = pool_timed(16 * MIB, false);
+        rng random = {.state = seed};
+        larder_stats stats;
+        larder_stats_read(pool, &stats);
+        uint64_t count = 0;
+        for (uint64_t bytes = 0; bytes < stats.capacity / 8 * 7; count++) {
+            REQUIRE(count < sizeof sizes / sizeof sizes[0]);
+            sizes[count] = some_size(pool, &random);
+            EQUAL(put_block(pool, count, sizes[count]), LARDER_OK);
+            bytes += sizes[count] + 100;
+        }
+        for (uint64_t i = 0; i < 4 * count; i++) {
+            uint64_t number = rng_below(&random, count);
+            REQUIRE(put_block(pool, number, sizes[number]) == LARDER_OK);
+        }
+        for (uint64_t i = 0; i < count; i++) {
+            CHECK(has_block(pool, i));
+        }
+        CHECK_POOL(pool);
+        larder_pool_close(pool);
+        EQUAL(pool_remove("p", &(larder_error){.message = ""}), 1);
+    }
+}
+
 static enum larder_result publish_reserved(larder_pool *pool, larder_reserved *reserved, const char *name)
 {
     const larder_key key = key_of(name);

@@ -173,6 +173,51 @@ TEST(written_meanwhile,
     larder_pool_close(pool);
 }
 
+/* Half full, and nowhere are two neighbours free: the values' places were given up at random. */
+static void fill_half_of(larder_pool *pool, rng *random, uint64_t *count)
+{
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    for (*count = 0; stats.bytes < stats.capacity / 2; ++*count) {
+        EQUAL(put_block(pool, *count, 200 + rng_below(random, 3000)), LARDER_OK);
+        larder_stats_read(pool, &stats);
+    }
+    for (uint64_t i = 0; i < 6 * *count; i++) {
+        EQUAL(put_block(pool, rng_below(random, *count), 200 + rng_below(random, 3000)), LARDER_OK);
+    }
+    larder_pool_leave(pool);
+}
+
+TEST(moved_aside,
+     "what lives in the way of a large value is moved, where nothing is evicted and half of the pool is free")
+{
+    larder_pool *pool = pool_that(false);
+    rng random = {.state = 11};
+    uint64_t count, large = 100000;
+    fill_half_of(pool, &random, &count);
+    for (uint64_t i = 0; i < 300; i++) {
+        size_t size = larder_segment_bytes(pool) * (1 + rng_below(&random, 4)) + rng_below(&random, 2000);
+        EQUAL(put_block(pool, large + i % 3, size), LARDER_OK);
+        larder_pool_leave(pool);
+        for (uint64_t n = 0; n < 20; n++) {
+            EQUAL(put_block(pool, rng_below(&random, count), 200 + rng_below(&random, 3000)), LARDER_OK);
+        }
+        larder_pool_leave(pool);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        CHECK(has_block(pool, i));
+    }
+    for (uint64_t i = 0; i < 3; i++) {
+        CHECK(has_block(pool, large + i));
+    }
+    larder_pool_leave(pool);
+    larder_stats stats;
+    larder_stats_read(pool, &stats);
+    EQUAL(stats.counters[LARDER_EVICTIONS], 0);
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
 #define LASTS 10u /* seconds */
 
 /* A pool that does not evict, with the clock of the tests. */

@@ -52,8 +52,11 @@
 #define RESERVE                 3u   /* segments of room to keep: an open one each, and what writers leave alone */
 #define LOOKS_AHEAD             128u /* segments of a queue looked at for an unpinned one, before there is need */
 #define WALKS_AT_ONCE           32u
-#define MOVED_AT_ONCE           (UINT64_C(1) << 20) /* bytes, when nothing is free */
-#define WITHOUT_EVICTION(bytes) ((bytes) / 16 * 15) /* of a segment: with less alive it is worth compacting */
+#define ANY_AGE                 UINT64_MAX
+#define MOVED_AT_ONCE           (UINT64_C(1) << 20)  /* bytes, when nothing is free */
+#define WALKS_FOR_EACH          6u                   /* segments that are to be free: each gives a part of itself */
+#define MOVED_FOR_RUN           (UINT64_C(16) << 20) /* bytes, at most */
+#define WITHOUT_EVICTION(bytes) ((bytes) / 16 * 15)  /* of a segment: with less alive it is worth compacting */
 
 /* ---- choosing ------------------------------------------------------------------------------------------ */
 
@@ -109,9 +112,10 @@ static uint64_t least_without_eviction(const larder_pool *pool)
 /* Looks at the next few segments for one that is all dead, else for the one with the most dead bytes. Pinned ones are
  * left alone: they would only wait in limbo, and a writer may be about to publish there. A pool that may not evict has
  * only this way to make room: it looks at more, and takes a little for enough; but nothing in which something lives
- * that another PHP alone can move, because what was moved of it would only lie elsewhere. model/reserve.pml: emptier()
+ * that another PHP alone can move, because what was moved of it would only lie elsewhere. None that was opened after
+ * `newest`. model/reserve.pml: emptier()
  */
-static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose)
+static uint32_t find_mostly_dead(larder_pool *pool, uint64_t newest, enum larder_purpose *purpose)
 {
     uint32_t best = LARDER_NO_SEGMENT, count = pool->geometry.segment_count;
     bool evicts = pool->geometry.evict != 0;
@@ -121,7 +125,7 @@ static uint32_t find_mostly_dead(larder_pool *pool, enum larder_purpose *purpose
     for (uint32_t looks = count > most ? most : count; looks > 0; looks--) {
         uint32_t index = pool->header->cursor++ % count;
         const larder_segment *segment = &pool->segments[index];
-        if (larder_segment_state_of(segment) != LARDER_SEALED) {
+        if (larder_segment_state_of(segment) != LARDER_SEALED || segment->sequence > newest) {
             continue;
         }
         bool dead = is_dead(pool, index, now);
@@ -231,13 +235,13 @@ static uint32_t find_oldest_free(larder_pool *pool, enum larder_list queue, bool
 }
 
 /* Chooses a victim that will be free at once; the current one, if it is. */
-static bool choose_free_victim(larder_pool *pool, bool ahead)
+static bool choose_free_victim(larder_pool *pool, uint64_t newest, bool ahead)
 {
     enum larder_purpose purpose = LARDER_EVICT;
     if (pool->header->victim != 0 && !larder_pinned_by_any(pool, pool->header->victim - 1)) {
         return true;
     }
-    uint32_t victim = find_mostly_dead(pool, &purpose);
+    uint32_t victim = find_mostly_dead(pool, newest, &purpose);
     if (purpose == LARDER_COMPACT && pool->geometry.evict != 0 &&
         pool->header->lists[LARDER_LIST_FREE].count <= LARDER_KEPT_SEGMENTS) {
         victim = LARDER_NO_SEGMENT; /* where nothing is free there is nowhere to move it */
@@ -266,9 +270,9 @@ static bool make_room_step(larder_pool *pool, larder_budget *left)
         return larder_walk_on(pool, left, false);
     }
     if (pool->header->lists[LARDER_LIST_LIMBO].count > 0) {
-        return choose_free_victim(pool, true);
+        return choose_free_victim(pool, ANY_AGE, true);
     }
-    uint32_t victim = find_mostly_dead(pool, &purpose);
+    uint32_t victim = find_mostly_dead(pool, ANY_AGE, &purpose);
     if (victim == LARDER_NO_SEGMENT && pool->geometry.evict != 0) {
         victim = find_oldest(pool, queue_in_turn(pool), 4, true);
     }
@@ -295,7 +299,7 @@ static bool make_room(larder_pool *pool, uint64_t more, larder_budget left)
         larder_drain_limbo(pool);
     }
     /* Whether the victim is still free is asked once, and not at each item: it looks at the pins of all processes. */
-    bool goes_on = lists[LARDER_LIST_LIMBO].count == 0 || choose_free_victim(pool, true);
+    bool goes_on = lists[LARDER_LIST_LIMBO].count == 0 || choose_free_victim(pool, ANY_AGE, true);
     while (goes_on && room(pool) < wanted_room(pool) + more && left.visits > 0) {
         goes_on = make_room_step(pool, &left);
     }
@@ -331,20 +335,23 @@ void larder_keep_house(larder_pool *pool, uint32_t microseconds)
     }
 }
 
-enum larder_result larder_make_room_now(larder_pool *pool)
+/* Frees segments until there are so many, or until so many were walked. */
+static void free_segments(larder_pool *pool, uint32_t wanted, uint32_t walks)
 {
     const larder_list_ends *available = &pool->header->lists[LARDER_LIST_FREE];
     bool evicts = pool->geometry.evict != 0;
-    uint64_t left = MOVED_AT_ONCE;
+    /* What is moved in one call is not moved again in it. Else two segments with the least in them, which do not fit into
+     * one, would take turns. */
+    uint64_t left = MOVED_AT_ONCE, newest = evicts ? ANY_AGE : pool->header->sequence;
     larder_drain_limbo(pool);
-    for (uint32_t walked = 0; available->count <= LARDER_KEPT_SEGMENTS && walked < WALKS_AT_ONCE; walked++) {
+    for (uint32_t walked = 0; available->count < wanted && walked < walks; walked++) {
         if (!evicts && walked > 0) {
             /* A reader may have pinned the last victim for a moment, and its items have taken the segment that was
              * free. */
             larder_drain_limbo(pool);
         }
         bool is_anothers = pool->header->victim != 0; /* perhaps of another PHP's choosing, who alone can end it */
-        if (!choose_free_victim(pool, false)) {
+        if (!choose_free_victim(pool, newest, false)) {
             break;
         }
         uint64_t whole = larder_segment_bytes(pool); /* compacting drops nothing, and has to come to its end */
@@ -353,5 +360,21 @@ enum larder_result larder_make_room_now(larder_pool *pool)
             break;
         }
     }
-    return available->count > LARDER_KEPT_SEGMENTS ? LARDER_OK : evicts ? LARDER_PINNED : LARDER_FULL;
+}
+
+enum larder_result larder_make_room_now(larder_pool *pool)
+{
+    free_segments(pool, LARDER_KEPT_SEGMENTS + 1, WALKS_AT_ONCE);
+    return pool->header->lists[LARDER_LIST_FREE].count > LARDER_KEPT_SEGMENTS ? LARDER_OK
+           : pool->geometry.evict != 0                                        ? LARDER_PINNED
+                                                                              : LARDER_FULL;
+}
+
+bool larder_make_room_for_run(larder_pool *pool, uint32_t count)
+{
+    /* The run's; what is moved out of its way has as much room as it had; and it does not end where a segment does. */
+    uint32_t wanted = count + 1 + LARDER_KEPT_SEGMENTS;
+    uint32_t most = (uint32_t)(MOVED_FOR_RUN >> pool->segment_shift), walks = wanted * WALKS_FOR_EACH;
+    free_segments(pool, wanted, walks < most ? walks : most);
+    return pool->header->lists[LARDER_LIST_FREE].count >= wanted;
 }

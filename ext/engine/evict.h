@@ -23,4 +23,8 @@ bool larder_is_all_dead(const larder_pool *pool, uint32_t segment, uint64_t now,
 /* There is no free segment for writers: frees at least one, or says what stands in the way. Under the segment lock. */
 enum larder_result larder_make_room_now(larder_pool *pool);
 
+/* Where nothing is evicted: compacts until so many segments are free that what lives in any `count` neighbours can be
+ * moved out of them. Under the segment lock. */
+bool larder_make_room_for_run(larder_pool *pool, uint32_t count);
+
 #endif

@@ -11,6 +11,13 @@
 #define LONG_RUN      8u     /* segments: longer runs are made without looking at what is worth keeping */
 #define LOOKS_CLOSELY 16384u /* items: one or two milliseconds, for which the lock is held */
 
+/* How hard a window is looked for. A pool that evicts finds one at once, or never. */
+enum effort {
+    TAKES, /* what is told to be free or of no worth */
+    LOOKS, /* where the account does not tell, whether anything is of worth */
+    MOVES, /* what is of worth is moved out of the way */
+};
+
 /* The bits of all segments that any living process pins. */
 static void gather_pins(larder_pool *pool, uint64_t *pins)
 {
@@ -42,21 +49,32 @@ static bool has_worth(const larder_pool *pool, uint32_t head, uint32_t *looks)
                            larder_is_all_dead(pool, head, larder_pool_now(pool), looks)));
 }
 
+/* Can all that lives there be moved elsewhere? */
+static bool can_be_moved(const larder_pool *pool, uint32_t head)
+{
+    return larder_run_of(pool, head) == 1 && larder_segment_state_of(&pool->segments[head]) == LARDER_SEALED &&
+           larder_walk_can_move_all(pool, head);
+}
+
 /* May the segments of the run that begins here (one, usually) not become part of another? */
-static bool is_blocked(const larder_pool *pool, const uint64_t *pins, uint32_t head, uint32_t *looks)
+static bool is_blocked(const larder_pool *pool, const uint64_t *pins, uint32_t head, enum effort effort,
+                       uint32_t *looks)
 {
     enum larder_segment_state state = larder_segment_state_of(&pool->segments[head]);
     bool pinned = (pins[head / 64] >> head % 64 & 1) != 0;
     return state != LARDER_FREE &&
-           (state == LARDER_LIMBO || pinned || (pool->geometry.evict == 0 && has_worth(pool, head, looks)));
+           (state == LARDER_LIMBO || pinned ||
+            (pool->geometry.evict == 0 && has_worth(pool, head, effort == TAKES ? NULL : looks) &&
+             !(effort == MOVES && can_be_moved(pool, head))));
 }
 
 /* Sets a bit for each segment that stands in the way of a new run; only heads are pinned, but all of a run is used. */
-static void gather_blocked(larder_pool *pool, uint64_t *blocked, uint32_t *looks)
+static void gather_blocked(larder_pool *pool, uint64_t *blocked, enum effort effort)
 {
+    uint32_t looks = LOOKS_CLOSELY;
     gather_pins(pool, blocked);
     for (uint32_t head = 0; head < pool->segment_count; head += larder_run_of(pool, head)) {
-        bool is = is_blocked(pool, blocked, head, looks);
+        bool is = is_blocked(pool, blocked, head, effort, &looks);
         for (uint32_t i = head; i < head + larder_run_of(pool, head); i++) {
             uint64_t bit = UINT64_C(1) << i % 64;
             blocked[i / 64] = is ? blocked[i / 64] | bit : blocked[i / 64] & ~bit;
@@ -141,14 +159,15 @@ static void give_back(larder_pool *pool, uint32_t begin, uint32_t count)
 }
 
 /* For a long run, all words of the segment are made void at once: looking at each would hold the lock for too long. But
- * where nothing is evicted there are a few at most, and one may just have been given another expiry. */
+ * where nothing is evicted nothing is dropped: what lives is moved, and one of the dead may just have been given another
+ * expiry. */
 static void clear_out(larder_pool *pool, uint32_t segment, uint32_t count)
 {
     bool evicts = pool->geometry.evict != 0;
     if (count <= LONG_RUN || !evicts) {
         larder_walk_begin(pool, segment, evicts ? LARDER_EVICT : LARDER_COMPACT);
-        uint64_t half = larder_segment_bytes(pool) / 2;
-        larder_walk_to_the_end(pool, &half);
+        uint64_t most = larder_segment_bytes(pool) / (evicts ? 2 : 1);
+        larder_walk_to_the_end(pool, &most);
         return;
     }
     for (uint32_t items = larder_segment_live_items(&pool->segments[segment]); items > 0; items--) {
@@ -230,25 +249,38 @@ static bool seal_open(larder_pool *pool)
     return sealed;
 }
 
+/* There is no window. Is it worth looking again, and how? */
+static bool try_harder(larder_pool *pool, bool first, enum effort *effort)
+{
+    bool sealed = first && seal_open(pool);
+    if (pool->geometry.evict != 0 || *effort == MOVES) {
+        return sealed;
+    }
+    *effort = *effort == TAKES ? LOOKS : MOVES;
+    return true;
+}
+
 enum larder_result larder_make_run(larder_pool *pool, uint32_t count, uint32_t *head)
 {
-    enum larder_result result = pool->geometry.evict != 0 ? LARDER_PINNED : LARDER_FULL;
+    bool evicts = pool->geometry.evict != 0;
+    enum larder_result result = evicts ? LARDER_PINNED : LARDER_FULL;
+    enum effort effort = TAKES;
     uint64_t *blocked = malloc(pool->geometry.pin_words * sizeof *blocked);
     if (blocked == NULL) {
         return LARDER_BUSY;
     }
     larder_drain_limbo(pool);
-    for (int tries = 0; tries < 3; tries++) {
-        uint32_t looks = LOOKS_CLOSELY;
-        gather_blocked(pool, blocked, tries > 0 ? &looks : NULL);
-        uint32_t begin = find_window(pool, blocked, count);
-        if (begin == LARDER_NO_SEGMENT && tries == 0 && (seal_open(pool) || pool->geometry.evict == 0)) {
-            continue;
-        }
-        if (begin == LARDER_NO_SEGMENT) {
+    for (int tries = 0; tries < (evicts ? 3 : 5); tries++) {
+        if (effort == MOVES && !larder_make_room_for_run(pool, count)) {
             break;
         }
-        if (claim_window(pool, begin, count)) {
+        gather_blocked(pool, blocked, effort);
+        uint32_t begin = find_window(pool, blocked, count);
+        if (begin == LARDER_NO_SEGMENT) {
+            if (!try_harder(pool, tries == 0, &effort)) {
+                break;
+            }
+        } else if (claim_window(pool, begin, count)) {
             *head = begin;
             result = LARDER_OK;
             break;
