@@ -180,6 +180,7 @@ TEST(file_size_limited, "where files may not be so large, making a pool is an er
 TEST(no_descriptors, "a process that has too few descriptors left is told so, however few there are")
 {
     larder_pool_config config = pool_config("p", 4 * MIB);
+    config.snapshots = test_directory();
     struct rlimit before;
     unsigned refused = 0;
     larder_pool_close(pool_open_as(&config));

@@ -64,10 +64,12 @@ static int open_directory(const larder_pool *pool, bool *sound, larder_error *wh
         if (lstat(pool->paths.snapshots, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid()) {
             return NO_DIRECTORY;
         }
+        char readable[64];
+        snprintf(readable, sizeof readable, "make it readable for user %u", (unsigned)geteuid());
         larder_fail(why,
                     "The directory of snapshots, %s, cannot be opened (%s), and may hold one that must not be used any "
-                    "more; make it readable for user %u.",
-                    pool->paths.snapshots, strerror(trouble), (unsigned)geteuid());
+                    "more; %s.",
+                    pool->paths.snapshots, strerror(trouble), larder_remedy(trouble, readable));
         return UNKNOWN_DIRECTORY;
     }
     *sound = fstat(directory, &status) == 0 && larder_owner_has(larder_owner_of(pool), &status);
@@ -97,8 +99,9 @@ static int open_sound(const larder_pool *pool, int directory, const char *file, 
     larder_snapshot_header now;
     int fd = openat(directory, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        larder_fail(why, "The snapshot %s/%s cannot be opened (%s); save again.", pool->paths.snapshots, file,
-                    strerror(errno));
+        int trouble = errno;
+        larder_fail(why, "The snapshot %s/%s cannot be opened (%s); %s.", pool->paths.snapshots, file,
+                    strerror(trouble), larder_remedy(trouble, "save again"));
         return -1;
     }
     bool sound = false;
