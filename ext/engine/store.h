@@ -10,17 +10,20 @@
 #include "terms.h"
 
 /* What a store turned out to be, when its terms met the request and the pool. */
+/* What a store turns out to be. */
 typedef struct larder_claim {
-    bool judged; /* by `token`: refused if its key or a tag has changed since */
-    bool fill;   /* only keeps what was computed; else a write */
-    bool takes;  /* its caller may mean that the key's old value is not true any more */
-    bool missed; /* judged by a miss of its request in this pool */
-    uint64_t token;
+    /* By its terms (store.c: claim_of()): */
+    uint64_t token;    /* refused if its key or a tag has changed since; LARDER_NO_TOKEN: nothing judges it */
+    bool judged;       /* has a token */
+    bool missed;       /* the token is that of a miss, in this request and pool */
+    bool fill;         /* keeps what was computed, and changes nothing: it moves no key version. Else it is a write */
+    bool takes;        /* a set or replace: its caller may know that the key's old value is not true any more */
+    uint64_t expected; /* as in the terms, if that word is of this pool */
+    /* When it is judged: */
     larder_order order;
     uint64_t version;   /* of the item */
     bool raised;        /* LARDER_VERSION_RAISED */
     uint64_t looked_at; /* as of which invalidation its tags are known to be older */
-    uint64_t expected;  /* as in the terms, if that word is of this pool */
 } larder_claim;
 
 /* Stores a value, in the middle of an operation, and writes to `claim` what the store turned out to be. Refusals are

@@ -11,7 +11,7 @@
  *                          the write is repeated: the kernel copies the page, because the mapping is private
  *
  * The page is this process's own from then on: no other process sees what is written there, and it shows nothing that
- * others write. So nothing is read there by the engine (index.h: larder_is_apart()); values come from the writable
+ * others write. So nothing is read there by the engine (map.h: larder_map_is_apart()); values come from the writable
  * mapping, as copies. It is given back when no thread of the process pins its segment any more (map.h).
  *
  * Not answered, because only a mistake can cause it: a write to any other part of a pool, one by the engine's own code,

@@ -7,6 +7,7 @@ namespace Larder\Magento1\Tests;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\Process\Process;
 
 #[CoversNothing]
 final class SessionTest extends TestCase
@@ -30,45 +31,41 @@ final class SessionTest extends TestCase
                 session_write_close();
             }
             PHP;
-        $running = array_map(fn(): mixed => $this->start($dsn, $code), range(1, 3));
-        foreach ($running as [$process, $output]) {
-            self::assertSame('', stream_get_contents($output));
-            self::assertSame(0, proc_close($process));
+        $running = array_map(fn(): Process => $this->start($dsn, $code), range(1, 3));
+        foreach ($running as $process) {
+            self::assertSame(0, $process->wait());
+            self::assertSame('', $process->getOutput());
         }
-        [$process, $output] = $this->start($dsn, "session_id('abc'); session_start(); echo \$_SESSION['count'];");
-        self::assertSame('30', stream_get_contents($output));
-        self::assertSame(0, proc_close($process));
+        $process = $this->start($dsn, "session_id('abc'); session_start(); echo \$_SESSION['count'];");
+        self::assertSame(0, $process->wait());
+        self::assertSame('30', $process->getOutput());
     }
 
     public function testSessionsWithoutAPlaceAreToldWhatToSet(): void
     {
-        [$process, $output] = $this->start('', '');
-        self::assertStringContainsString('set global/larder_session/dsn in local.xml', (string) stream_get_contents($output));
-        proc_close($process);
+        $process = $this->start('', '');
+        $process->wait();
+        self::assertStringContainsString('set global/larder_session/dsn in local.xml', $process->getOutput());
     }
 
     public function testAStoreThatMayLoseSessionsIsRefused(): void
     {
-        [$process, $output] = $this->start('apcu:', '');
-        self::assertStringContainsString('ApcuStore', (string) stream_get_contents($output));
-        proc_close($process);
+        $process = $this->start('apcu:', '');
+        $process->wait();
+        self::assertStringContainsString('ApcuStore', $process->getOutput());
     }
 
-    /** @return array{resource, resource} */
-    private function start(string $dsn, string $code): array
+    private function start(string $dsn, string $code): Process
     {
         $xml = '<config><global><larder_session>' . ($dsn === '' ? '' : '<dsn>' . htmlspecialchars($dsn, \ENT_XML1) . '</dsn>') . '</larder_session></global></config>';
         $begin = 'require ' . var_export(self::packages() . '/autoload.php', true) . '; require ' . var_export(__DIR__ . '/Mage.php', true) . '; call_user_func("Larder_Session_Handler::start");';
-        $process = proc_open(
+        $process = new Process(
             [PHP_BINARY, '-d', 'error_reporting=-1', '-d', 'display_errors=1', '-d', 'apc.enable_cli=1', '-d', 'session.use_cookies=0', '-d', 'session.use_only_cookies=0', '-d', 'session.cache_limiter=', '-r', "{$begin} {$code}"],
-            [['pipe', 'r'], ['pipe', 'w'], ['file', '/dev/null', 'w']],
-            $pipes,
-            null,
-            ['LOCAL_XML' => $xml] + getenv(),
+            env: ['LOCAL_XML' => $xml],
+            timeout: null,
         );
-        self::assertIsResource($process);
-        fclose($pipes[0]);
+        $process->start();
 
-        return [$process, $pipes[1]];
+        return $process;
     }
 }
