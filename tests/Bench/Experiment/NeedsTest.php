@@ -23,8 +23,8 @@ final class NeedsTest extends TestCase
 
     public function testTheProfilesKeepToTheirTime(): void
     {
-        // The README: about twenty minutes, and an hour and a half.
-        foreach ([[Profile::Quick, 1_260], [Profile::Thorough, 5_760]] as [$profile, $seconds]) {
+        // What the README says: about twenty minutes, and about an hour and a half.
+        foreach ([[Profile::Quick, 1_260], [Profile::Thorough, 6_000]] as [$profile, $seconds]) {
             $sum = 0;
             foreach (Experiments::all() as $experiment) {
                 $sum += $experiment->needs($profile)->seconds;
