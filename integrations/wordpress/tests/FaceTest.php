@@ -156,7 +156,7 @@ final class FaceTest extends TestCase
         self::assertSame(0, $seen['overflow'], 'nothing scrolls sideways at 400 pixels');
     }
 
-    public function testTheDashboardIsReadInEachColourSchemeAndUsedByTab(): void
+    public function testTheDashboardIsReadInEachColourSchemeAndUsedByTabInABrowser(): void
     {
         $seen = Browser::run(__DIR__ . '/settings.mjs', [self::$site->url, __DIR__ . '/schemes.mjs']);
         self::$site->run('delete_user_option(1, "admin_color", true);');
