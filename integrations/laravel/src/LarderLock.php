@@ -38,7 +38,7 @@ final class LarderLock extends Lock
 
     public function acquire(): bool
     {
-        return $this->cache->add($this->key, $this->owner, $this->seconds > 0 ? $this->seconds : Ttl::Forever, [$this->version]);
+        return $this->cache->add($this->key, $this->owner, self::ttl((int) $this->seconds) ?? Ttl::Forever, [$this->version]);
     }
 
     public function release(): bool
@@ -53,8 +53,7 @@ final class LarderLock extends Lock
      */
     public function refresh($seconds = null): bool
     {
-        $seconds ??= $this->seconds;
-        $ttl = $seconds > 0 ? $seconds : null;
+        $ttl = self::ttl((int) ($seconds ?? $this->seconds));
 
         return $this->ifMine(fn(Token $token): bool => $this->cache->store->save([new Item($this->key, $this->owner, $ttl, [$this->version], $token)]) === []);
     }
@@ -69,6 +68,16 @@ final class LarderLock extends Lock
         $owner = $this->cache->get($this->key);
 
         return \is_string($owner) ? $owner : null;
+    }
+
+    /**
+     * An item's expiry is a whole second, counted from the second that has begun; a lock with that expiry would end up to a second early.
+     *
+     * @return ?int seconds that its item lives; null: for ever
+     */
+    private static function ttl(int $seconds): ?int
+    {
+        return $seconds > 0 ? $seconds + 1 : null;
     }
 
     /** @param \Closure(Token): bool $do if nothing has changed since the token */

@@ -190,6 +190,21 @@ final class LarderStoreTest extends TestCase
         }
     }
 
+    #[DataProvider('kinds')]
+    public function testALockLastsItsWholeTimeAlsoWhenASecondIsNearlyOver(string $kind): void
+    {
+        $store = self::store($this->cache($kind));
+        $lock = $store->lock('import', 1);
+        time_sleep_until(ceil(microtime(true) + 0.1) - 0.1);
+        self::assertTrue($lock->get());
+        time_sleep_until(ceil(microtime(true)) + 0.05);
+        self::assertTrue($lock->isOwnedByCurrentProcess());
+        time_sleep_until(ceil(microtime(true) + 0.1) - 0.1);
+        self::assertTrue($lock->refresh(1));
+        time_sleep_until(ceil(microtime(true)) + 0.05);
+        self::assertFalse($store->lock('import', 1)->get());
+    }
+
     public function testALockOfADeadOwnerEndsWithItsTime(): void
     {
         $store = self::store($this->cache('SQLite'));
