@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Laravel;
 
 use Illuminate\Cache\Lock;
+use Illuminate\Support\Carbon;
 use Larder\Cache;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
@@ -38,12 +39,13 @@ final class LarderLock extends Lock
 
     public function acquire(): bool
     {
-        return $this->cache->add($this->key, $this->owner, self::ttl((int) $this->seconds) ?? Ttl::Forever, [$this->version]);
+        return $this->cache->add($this->key, $this->held($this->seconds), self::ttl($this->seconds) ?? Ttl::Forever, [$this->version])
+            || $this->ifFound(static fn(?string $owner): bool => $owner === null, fn(Token $token): bool => $this->hold($this->seconds, $token));
     }
 
     public function release(): bool
     {
-        return $this->ifMine(fn(Token $token): bool => $this->cache->store->delete([$this->key], $token) !== []);
+        return $this->ifFound($this->isMine(...), fn(Token $token): bool => $this->cache->store->delete([$this->key], $token) !== []);
     }
 
     /**
@@ -53,9 +55,7 @@ final class LarderLock extends Lock
      */
     public function refresh($seconds = null): bool
     {
-        $ttl = self::ttl((int) ($seconds ?? $this->seconds));
-
-        return $this->ifMine(fn(Token $token): bool => $this->cache->store->save([new Item($this->key, $this->owner, $ttl, [$this->version], $token)]) === []);
+        return $this->ifFound($this->isMine(...), fn(Token $token): bool => $this->hold((int) ($seconds ?? $this->seconds), $token));
     }
 
     public function forceRelease(): void
@@ -65,29 +65,59 @@ final class LarderLock extends Lock
 
     protected function getCurrentOwner(): ?string
     {
-        $owner = $this->cache->get($this->key);
+        return self::ownerIn($this->cache->get($this->key));
+    }
 
-        return \is_string($owner) ? $owner : null;
+    private function isMine(?string $owner): bool
+    {
+        return $owner === $this->owner;
+    }
+
+    private function hold(int $seconds, Token $token): bool
+    {
+        return $this->cache->store->save([new Item($this->key, $this->held($seconds), self::ttl($seconds), [$this->version], $token)]) === [];
+    }
+
+    /** @return array{string, ?float} the owner, and until when it has the lock, in Unix seconds; null: until it is released */
+    private function held(int $seconds): array
+    {
+        return [$this->owner, $seconds > 0 ? self::now() + $seconds : null];
+    }
+
+    /** Null: nobody, as its time is over. */
+    private static function ownerIn(mixed $held): ?string
+    {
+        return \is_array($held) && \is_string($held[0] ?? null) && (!isset($held[1]) || $held[1] > self::now()) ? $held[0] : null;
     }
 
     /**
-     * An item's expiry is a whole second, counted from the second that has begun; a lock with that expiry would end up to a second early.
+     * An item's expiry is a whole second, counted from the second that has begun. So the item of a lock lives a second longer, and says itself when
+     * the lock ends.
      *
-     * @return ?int seconds that its item lives; null: for ever
+     * @return ?int seconds; null: for ever
      */
     private static function ttl(int $seconds): ?int
     {
         return $seconds > 0 ? $seconds + 1 : null;
     }
 
-    /** @param \Closure(Token): bool $do if nothing has changed since the token */
-    private function ifMine(\Closure $do): bool
+    /** Unix seconds, with microseconds, and as a test of an application has set them. */
+    private static function now(): float
+    {
+        return (float) Carbon::now()->format('U.u');
+    }
+
+    /**
+     * @param \Closure(?string): bool $is whether that owner, or none, is the right one
+     * @param \Closure(Token): bool   $do if nothing has changed since the token
+     */
+    private function ifFound(\Closure $is, \Closure $do): bool
     {
         try {
             $token = $this->cache->token($this->key);
             $found = $this->cache->store->fetch([$this->key])->items[$this->key] ?? null;
 
-            return $found !== null && $found->value === $this->owner && $do($token);
+            return $found !== null && $is(self::ownerIn($found->value)) && $do($token);
         } catch (StoreUnavailable) {
             return false;
         }
