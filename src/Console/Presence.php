@@ -8,8 +8,11 @@ use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\InvalidDsn;
 use Larder\SharedMemory;
+use Larder\Store\FileStore;
+use Larder\Store\PhpFileStore;
 use Larder\Store\SharedMemory\OthersPools;
 use Larder\Store\SharedMemoryStore;
+use Larder\Store\SqliteStore;
 
 /**
  * Tells whether the store that a DSN names exists already. Opening a store makes its pool, database or directory. This is right for a
@@ -22,7 +25,7 @@ final class Presence
     /**
      * @return ?string what is not there, in a sentence; null: everything, as far as can be told without opening it
      *
-     * @throws InvalidDsn a pool cannot have that name
+     * @throws InvalidDsn a pool cannot have that name, or the store has no such option
      * @throws Exception
      */
     public static function complaint(Dsn $dsn): ?string
@@ -30,6 +33,12 @@ final class Presence
         // A near store that is not there yet is empty: the far one has everything.
         while ($dsn->far !== null) {
             $dsn = $dsn->far;
+        }
+
+        // A store that is not there is not opened, which would check them.
+        $options = self::optionsOf($dsn->scheme);
+        if ($options !== null) {
+            $dsn->allow(...$options);
         }
 
         return match ($dsn->scheme) {
@@ -46,6 +55,18 @@ final class Presence
         return $dsn->scheme === 'apcu' && $dsn->far === null && \PHP_SAPI === 'cli'
             ? 'The APCu of the command line ends with this command, and that of PHP-FPM cannot be reached from here. Run it in PHP-FPM, or use "apcu: > sqlite:/path", where deletes of the command line reach it.'
             : null;
+    }
+
+    /** @return ?list<string> */
+    private static function optionsOf(string $scheme): ?array
+    {
+        return match ($scheme) {
+            'shm' => SharedMemoryStore::OPTIONS,
+            'sqlite' => SqliteStore::OPTIONS,
+            'file' => FileStore::OPTIONS,
+            'php' => PhpFileStore::OPTIONS,
+            default => null,
+        };
     }
 
     private static function ofPool(string $name): ?string

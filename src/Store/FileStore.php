@@ -21,6 +21,9 @@ use Larder\Store\File\Secret;
  */
 final class FileStore extends DirectoryStore
 {
+    /** The options of its DSN. */
+    public const OPTIONS = [...self::BOUNDS, ...Payload::OPTIONS];
+
     /**
      * @param string           $directory used by this store alone; made if it is not there
      * @param float            $timeout   seconds to wait for another writer
@@ -47,7 +50,7 @@ final class FileStore extends DirectoryStore
     /** Options: those of bounds() and of Payload::fromDsn(). */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow(...self::BOUNDS, ...Payload::OPTIONS);
+        $dsn->allow(...self::OPTIONS);
 
         return new self($dsn->absolutePath(), Payload::fromDsn($dsn, ''), ...self::bounds($dsn));
     }

@@ -23,6 +23,9 @@ use Larder\Store\File\PhpFormat;
  */
 final class PhpFileStore extends DirectoryStore
 {
+    /** The options of its DSN. */
+    public const OPTIONS = [...self::BOUNDS, 'serializer', 'classes'];
+
     /**
      * @param string           $directory used by this store alone; made if it is not there
      * @param float            $timeout   seconds to wait for another writer
@@ -55,7 +58,7 @@ final class PhpFileStore extends DirectoryStore
     /** Options: those of bounds(); serializer and classes, as Payload::fromDsn() has them, for values with objects in them. */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow(...self::BOUNDS, ...['serializer', 'classes']);
+        $dsn->allow(...self::OPTIONS);
 
         return new self($dsn->absolutePath(), Payload::fromDsn($dsn, ''), ...self::bounds($dsn));
     }

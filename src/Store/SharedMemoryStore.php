@@ -42,6 +42,9 @@ use Larder\Ttl;
  */
 final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, PerRequest, RequestTokens, Pooled, Namespaces
 {
+    /** The options of its DSN. */
+    public const OPTIONS = ['size', 'evict'];
+
     /** What to do about a name that no pool can have. */
     public const NAMING_REMEDY = 'give 1 to 64 letters, digits, dots, dashes and underscores, the first a letter, digit or underscore';
 
@@ -151,7 +154,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     /** The path is the pool's name. Options: size (bytes), evict (switch). */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow('size', 'evict');
+        $dsn->allow(...self::OPTIONS);
         $name = self::poolOf($dsn);
         if (!self::canName($name)) {
             throw InvalidDsn::part("shm:{$name}", 'names no pool', self::NAMING_REMEDY);

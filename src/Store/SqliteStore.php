@@ -52,6 +52,9 @@ use Larder\Ttl;
  */
 final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tidying
 {
+    /** The options of its DSN. */
+    public const OPTIONS = ['prefix', 'timeout', 'size', 'evict', ...Payload::OPTIONS];
+
     /** Beyond, those that were invalidated longest ago are forgotten, and what is older is dead if it carries any tag. */
     private const MOST_TAGS = 250_000;
 
@@ -120,7 +123,7 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
      */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow('prefix', 'timeout', 'size', 'evict', ...Payload::OPTIONS);
+        $dsn->allow(...self::OPTIONS);
 
         return new self(
             $dsn->absolutePath(),

@@ -82,6 +82,27 @@ final class DoctorTest extends TestCase
         }
     }
 
+    #[DataProvider('absentStores')]
+    public function testAMisspeltOptionOfAStoreThatIsNotThereIsAProblem(string $dsn): void
+    {
+        $scratch = new Scratch();
+        [$finding] = $found = (new StoreChecks(sprintf($dsn, $scratch->path), self::machine()))->findings();
+        self::assertCount(1, $found);
+        self::assertSame(Severity::Problem, $finding->severity);
+        self::assertStringContainsString('The option "siez"', $finding->says);
+        self::assertDirectoryDoesNotExist("{$scratch->path}/absent", 'A look makes nothing.');
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function absentStores(): iterable
+    {
+        yield 'shm' => ['shm:doctor-absent?siez=3M'];
+        yield 'sqlite' => ['sqlite:%s/absent?siez=3M'];
+        yield 'file' => ['file:%s/absent?siez=3M'];
+        yield 'php' => ['php:%s/absent?siez=3M'];
+        yield 'far' => ['apcu: > sqlite:%s/absent?siez=3M'];
+    }
+
     public function testAStoreIsOpenedAndTimed(): void
     {
         $scratch = new Scratch();
