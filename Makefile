@@ -97,7 +97,7 @@ clean: ## remove everything that was built
 # Distribution packages that the goals need; tools/packages knows their names.
 PURPOSES   = build
 bench: PURPOSES += bench $(if $(SERVERS),servers wordpress)
-# The report's charts need npm; without it, it has tables. That is not worth stopping anybody who is not root.
+# The report's charts need npm; without it, it has tables. That is no reason to stop a user who is not root.
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
 record: PURPOSES += bench servers charts wordpress
 charts: PURPOSES += charts

@@ -90,7 +90,7 @@ final class FileSystem
         }
     }
 
-    /** Removes a directory and all that is in it, if it is there; what somebody else removes at the same time is no error. */
+    /** Removes a directory and all that is in it, if it is there; a file that another process removes at the same time is no error. */
     public static function remove(string $directory): void
     {
         if (!is_dir($directory)) {

@@ -69,7 +69,7 @@ final class Dsn
      * @param ?string                                    $paths   encoded: what $path is, where commas may divide it; null: it is one
      * @param array<string, string>                      $options decoded, by name
      * @param ?self                                      $far     what this one is the near store of
-     * @param list<string>                               $readBefore options that whoever opens it has read
+     * @param list<string>                               $readBefore options that its opener has read
      */
     private function __construct(
         public readonly string $scheme,

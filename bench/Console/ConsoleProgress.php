@@ -22,7 +22,7 @@ final class ConsoleProgress implements Progress
 
     private string $title = '';
 
-    /** How much time is left, nobody knows before the first step. */
+    /** The time that is left is unknown before the first step. */
     private const BEGUN = '%message% [%bar%] %percent:3s%%';
 
     private float $began = 0.0;

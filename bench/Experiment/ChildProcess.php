@@ -133,7 +133,7 @@ final class ChildProcess
     private function close(): int
     {
         [$process, $this->process] = [$this->process, null];
-        // First, because a task that was told to stop may be waiting for somebody to read what it writes.
+        // First, because a task that was told to stop may be waiting for a reader of its output.
         fclose($this->pipe);
 
         return $process === null ? -1 : proc_close($process);

@@ -230,7 +230,7 @@ final class Clients implements Experiment
                 try {
                     foreach ($crowds->run($laboratory->subjects[$name], $counts, 'string-32', $isTier ? self::KEYS_OF_TIERS : self::KEYS, 0) as ['count' => $count, 'round' => $round, 'rate' => $rate, 'cpu' => $cpu]) {
                         foreach ($laboratory->profile === Profile::Quick ? [10_000] : [10_000, 100_000] as $requests) {
-                            // The same for both: a process reads for a while, whatever the number of requests of the others.
+                            // The same for both numbers of requests, as a process reads for a while instead.
                             $case = ['operation of the clients' => 'GET', 'requests' => number_format($requests), 'clients' => (string) $count];
                             $outcome->measurement($case, 'rate', self::RATE, Direction::HigherIsBetter, $name, columns: ['client cpu'])->add(0, $loop + $round, $rate, $cpu);
                         }

@@ -40,7 +40,7 @@ final readonly class CrossCheck
 
     /**
      * Makes a server take longer for each command with a key: it compares the key with patterns that it does not have, before
-     * the one that lets it pass. That is the processor's work alone, the same for each key and whoever asks.
+     * the one that lets it pass. That is the processor's work alone, the same for each key and each client.
      *
      * @return bool whether it has such access control lists
      */
@@ -55,7 +55,7 @@ final readonly class CrossCheck
      * Leaves values of redis-benchmark's own under the keys.
      *
      * @param list<int> $counts of clients
-     * @param \Closure(): void $goOn called before each pair; throws where somebody wants to stop
+     * @param \Closure(): void $goOn called before each pair; throws where the user wants to stop
      * @throws \RuntimeException when an answer was wrong
      */
     public function run(Outcome $outcome, array $counts, int $blocks, \Closure $goOn): void

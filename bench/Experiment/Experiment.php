@@ -22,7 +22,7 @@ interface Experiment
      *
      * What cannot be measured is left out with its reason and does not end the experiment.
      *
-     * @throws Interrupted somebody wants to stop
+     * @throws Interrupted the user wants to stop
      */
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void;
 }

@@ -10,7 +10,7 @@ use Larder\Bench\Subject\Values;
 /** Reading one value again and again within one process. */
 final class Gets implements Experiment
 {
-    /** Who reads in the same time whatever is in a value. */
+    /** Subjects that read any value in the same time. */
     private const IN_PLACE = ['none', 'array', 'array-object', 'shared-memory', 'shared-memory-tags'];
     /** Of which deletes are measured as well. */
     private const DELETED = ['none', 'shared-memory', 'cache-shared-memory', 'cache-shared-memory-namespace'];

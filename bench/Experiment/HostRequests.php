@@ -46,7 +46,7 @@ final class HostRequests implements Task
         $cache = HostCache::of($arguments->string('subject'), $arguments->string('address'), $arguments->int('port'));
         $names = array_map(static fn(int $key): string => "k{$key}", range(0, self::KEYS - 1));
         if ($host === 0) {
-            // Without the delay: nobody waits for what is not measured.
+            // Without the delay, which is needed for measuring only.
             $filling = HostCache::of($arguments->string('subject'), $arguments->string('address'), $arguments->int('server port'));
             foreach ($names as $name) {
                 ($filling->write)($name, self::value(0));

@@ -192,7 +192,7 @@ final class Hosts implements Experiment
     {
         $before = 0;
         foreach (['warm' => $hosts, 'done' => 1] as $where => $count) {
-            // A host that has failed is not waited for. One that was killed tells nobody.
+            // A host that has failed is not waited for. A killed one does not say so.
             $until = microtime(true) + HostRequests::PATIENCE;
             while (count(glob("{$folder}/{$where}-*") ?: []) < $count && glob("{$folder}/failed-*") === [] && microtime(true) < $until) {
                 $laboratory->goOn();

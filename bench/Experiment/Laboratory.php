@@ -72,7 +72,7 @@ final class Laboratory
     }
 
     /**
-     * Whether somebody wants to stop, which may change at any time.
+     * Whether the user wants to stop, which may change at any time.
      *
      * @phpstan-impure
      */
@@ -186,7 +186,7 @@ final class Laboratory
         return $found;
     }
 
-    /** @throws Interrupted when somebody wants to stop */
+    /** @throws Interrupted when the user wants to stop */
     public function goOn(): void
     {
         if ($this->isInterrupted()) {

@@ -25,7 +25,7 @@ final readonly class MemcachedThreads
 
     /**
      * @param \Closure(array<string, string> $case, string $subject, int $loop, Slice $slice): void $write takes what was measured
-     * @param \Closure(): void $goOn called before each slice; throws where somebody wants to stop
+     * @param \Closure(): void $goOn called before each slice; throws where the user wants to stop
      */
     public function run(int $loops, \Closure $write, \Closure $goOn): void
     {

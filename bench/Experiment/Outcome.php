@@ -57,7 +57,7 @@ final class Outcome
     ): Measurement {
         $key = implode("\n", [...$case, $metric, $subject, (string) $isTwin]);
         if (isset($this->failures[$subject])) {
-            // Whatever is still measured of it is not kept.
+            // Later measurements of it are not kept.
             return new Measurement($case, $metric, $unit, $direction, $subject, $isTwin, $columns);
         }
         if (!isset($this->byKey[$key])) {
@@ -94,7 +94,7 @@ final class Outcome
 
     /**
      * Leaves a subject out because something went wrong with it, and drops what was measured of it before: a subject that
-     * crashes or returns what nobody stored may have been fast for that.
+     * crashes or returns another value than the stored one may have been fast for that.
      */
     public function fail(string $subject, WorkerFailed|ServerFailed $failure): void
     {

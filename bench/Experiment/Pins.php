@@ -122,7 +122,7 @@ final class Pins implements Experiment
     }
 
     /**
-     * A process has read while nobody else had the pool open, and goes on. Then come the pages of a site, one after the other.
+     * A process has read while no other had the pool open, and goes on. Then come the pages of a site, one after the other.
      *
      * @throws ServerFailed
      */

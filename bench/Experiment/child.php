@@ -23,7 +23,7 @@ pcntl_async_signals(true);
 pcntl_signal(SIGTERM, static function (): never {
     throw new RuntimeException('The task was told to stop.');
 });
-// A benchmark that is killed tells nobody.
+// A killed benchmark does not say so.
 $parent = posix_getppid();
 pcntl_signal(SIGALRM, static function () use ($parent): void {
     if (posix_getppid() !== $parent) {

@@ -212,7 +212,7 @@ final class Findings
         $fewest = min(count($numerator->values()), count($denominator->values()));
         $isUnknown = ($fewest < 2 && $numerator->varies()) || $this->isHidden($experiment, $numerator) || $this->isHidden($experiment, $denominator);
 
-        // What was taken once, or is lost in the noise, has an interval that nobody knows: it is met or missed by nothing.
+        // What was taken once, or is lost in the noise, has an unknown interval: nothing meets or misses it.
         return $ratio !== null && $isUnknown ? self::unknown($ratio) : $ratio;
     }
 

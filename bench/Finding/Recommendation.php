@@ -87,7 +87,7 @@ final readonly class Recommendation
                     array_keys($operations),
                     array_values($operations),
                 ));
-                // Nobody can install a re-creation where the real one is at hand.
+                // A site installs the real one, not a re-creation.
                 $without = array_keys(array_filter(TagDesigns::REAL, static fn(string $real): bool => isset($sums[$real])));
                 $advice[] = $recommendation->advise($site, $host, array_diff_key($sums, array_flip($without)), 'tags');
             }

@@ -152,7 +152,7 @@ final readonly class TerminalReport
     }
 
     /**
-     * Those of which this run cannot tell whether they hold, so that nobody takes them for missed.
+     * Those of which this run cannot tell whether they hold, so that they are not taken for missed.
      *
      * @param array<Promise> $promises
      * @param array<string, int> $count by the state

@@ -26,7 +26,7 @@ final class ClusterFormation
      */
     public static function options(string $file, int $bus): array
     {
-        // Whoever waits for a processor is not to be taken for dead by the others.
+        // A node that waits for a processor should not look dead to the others.
         return [
             '--cluster-enabled', 'yes', '--cluster-config-file', $file, '--cluster-port', (string) $bus,
             '--cluster-require-full-coverage', 'no', '--cluster-node-timeout', '20000',

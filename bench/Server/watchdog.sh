@@ -3,7 +3,7 @@
 #
 #   watchdog.sh DIRECTORY COMMAND [ARGUMENT...]
 #
-# The server runs in DIRECTORY, an absolute path, so that whatever it writes unasked goes with it (a replica of Redis
+# The server runs in DIRECTORY, an absolute path, so that all that it writes unasked goes with it (a replica of Redis
 # writes what it was sent to dump.rdb, and every other one that starts there loads it). Its output goes to log. Our first line of output is the server's process id. When standard input
 # ends, whichever way our starter died (kill -9 included), the server is stopped and the directory is removed.
 # Started through setsid, so that a Ctrl-C at the terminal reaches our starter and not the server.
@@ -20,7 +20,7 @@ stop() {
         sleep 0.1
     done
     rm -rf -- "$directory"
-    # Whatever is left of this session (a server that ignored TERM, workers without their master), ourselves included.
+    # All that is left of this session (a server that ignored TERM, workers without their master), ourselves included.
     kill -KILL 0
 }
 

@@ -18,7 +18,7 @@ final class UnpairedRatio
     private const RESAMPLES = 500;
 
     /**
-     * As of(), of times and rates. What was taken once, of either, has an interval that nobody knows: nothing follows from it.
+     * As of(), of times and rates. What was taken once, of either, has an unknown interval: nothing follows from it.
      *
      * @param non-empty-list<non-empty-list<float>> $above the samples of each process
      * @param non-empty-list<non-empty-list<float>> $below

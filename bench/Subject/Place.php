@@ -10,7 +10,7 @@ final readonly class Place
     /**
      * @param string $disk a directory on a file system that is not in memory
      * @param string $tmpfs a directory on one that is
-     * @param string $name a name for a pool of shared memory that nobody else uses
+     * @param string $name a name for a pool of shared memory that nothing else uses
      * @param int $bytes how much a subject with a limit may hold
      * @param array<string, string|int> $endpoint `socket`, `host` and `port` of the server, if the subject has one
      */

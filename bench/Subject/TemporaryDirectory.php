@@ -17,7 +17,7 @@ final class TemporaryDirectory
 {
     public const PREFIX = 'larder-benchmark-';
 
-    /** @param resource|null $lock null where the file system has no locks: then nobody takes it for a dead run's, either */
+    /** @param resource|null $lock null where the file system has no locks: then it is not taken for a dead run's, either */
     private function __construct(public readonly string $path, private $lock) {}
 
     public function __destruct()

@@ -61,7 +61,7 @@ while (($line = fgets(STDIN)) !== false) {
 try {
     $worker->finish();
 } catch (Throwable) {
-    // The server may be gone before us; there is nobody left to tell.
+    // The server may be gone before us, and cannot be told.
 } finally {
     FileSystem::remove(dirname($codeDirectory));
     FileSystem::remove($place->string('tmpfs'));

@@ -50,7 +50,7 @@ struct larder_generator {
     struct larder_histogram latencies;
 };
 
-/* Makes ready for runs; whatever fails in here ends the program with a message. */
+/* Makes ready for runs; any failure in here ends the program with a message. */
 void larder_generator_prepare(struct larder_generator *generator);
 
 /* Makes requests until the limit or the deadline, and waits for all answers. May be called again. */

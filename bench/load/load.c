@@ -2,7 +2,7 @@
  * A load generator for web servers and caches on this machine.
  *
  * A run is a row of slices: each makes its requests, waits for its answers and is counted on its own, so that two
- * pages can take turns in slices so short that whatever disturbs the machine disturbs both.
+ * pages can take turns in slices so short that a disturbance of the machine disturbs both.
  *
  * The result is one line of JSON. It has the generator's own processor time, because a generator that uses up its
  * processor measures itself, and the time of the processes that --watch names.

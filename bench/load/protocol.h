@@ -29,7 +29,7 @@ struct larder_protocol {
                                 bool ended);
 };
 
-extern const struct larder_protocol larder_http;      /* HTTP/1.1: GET; 200 is right, whatever the body */
+extern const struct larder_protocol larder_http;      /* HTTP/1.1: GET; 200 is right, with any body */
 extern const struct larder_protocol larder_resp;      /* Redis's and Valkey's */
 extern const struct larder_protocol larder_memcached; /* Memcached's text protocol */
 

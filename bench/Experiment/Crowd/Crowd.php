@@ -64,7 +64,7 @@ final class Crowd implements Task
 
             return $this->rounds(array_values($numbered), $counts, $arguments->int('milliseconds'), $arguments->int('rounds'));
         } finally {
-            // The first one cleans up when the others are gone. Whoever was forked later holds the lines of the earlier ones, too.
+            // The first one cleans up when the others are gone. A process that was forked later holds the lines of the earlier ones, too.
             foreach (array_reverse($members) as $process) {
                 $process->end();
             }

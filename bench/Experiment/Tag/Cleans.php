@@ -114,7 +114,7 @@ final class Cleans
      */
     public static function time(TaggedCache $cache, array $tags, Fields $place, int $end = PHP_INT_MAX): array
     {
-        // Whatever is done for the first time after something else is done with a tag that nobody has.
+        // The first clean after something else is one of a tag that no item has.
         $cache->clean([self::NOBODYS]);
         $meter = CpuMeter::among($place->string('servers'));
         $begin = hrtime(true);

@@ -166,7 +166,7 @@ enum Design: string
 
     /**
      * In another order each time, but for those that keep each item in files of its own: after them thousands of files
-     * are deleted, which slows whoever makes files on the same disk within the next minute (see Cleans). Of these
+     * are deleted, which slows any process that makes files on the same disk within the next minute (see Cleans). Of these
      * Larder's come first, which make files where they clean.
      *
      * @param list<self> $designs

@@ -55,7 +55,7 @@ final class Invalidations implements Task
         }
     }
 
-    /** A process's first write to each page of a pool costs it a page fault, whatever it writes. Only tags that items have carried are entered. */
+    /** A process's first write to each page of a pool costs it a page fault. Only tags that items have carried are entered. */
     private function touchTheTable(SharedMemory $pool): void
     {
         $tags = [];

@@ -54,7 +54,7 @@ final class Secret
         $made = $file !== false && @fwrite($file, random_bytes(self::BYTES)) === self::BYTES && fclose($file);
         if ($made && !self::link($temporary, $path) && $this->read() === null
             && (@filesize($path) !== self::BYTES || self::isOurs(@lstat($path), 0) || $this->isOfAGuest(@lstat($path)))) {
-            // A secret of the wrong length, or that others could read, is none; one of another user's he may still need.
+            // A secret of the wrong length, or that others could read, is none; another user may still need theirs.
             @rename($temporary, $path);
         }
         @unlink($temporary);
