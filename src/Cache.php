@@ -393,7 +393,7 @@ final class Cache
     }
 
     /**
-     * Reads a value, has it changed, and stores it if nobody else has changed it meanwhile; else does all of it again. So
+     * Reads a value, has it changed, and stores it if no other process has changed it meanwhile; else does all of it again. So
      * no change of any process is lost.
      *
      * @param callable(mixed, PendingItem): mixed $change  gets the value, or $default if there is none, and returns the new
@@ -730,7 +730,7 @@ final class Cache
             }
         }
 
-        // Somebody writes it, or one of its neighbours, all the time.
+        // Other processes write it, or one of its neighbours, all the time.
         return $default;
     }
 
@@ -1011,7 +1011,7 @@ final class Cache
     }
 
     /**
-     * A cache of its own in the same store, whose keys meet nobody else's and whose clear() kills only what is in
+     * A cache of its own in the same store, whose keys meet no others and whose clear() kills only what is in
      * it, in a time that does not depend on how much that is. A clear() of this cache kills it, too.
      *
      * @param string $name 1 to 64 letters, digits, dots, dashes and underscores

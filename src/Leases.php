@@ -17,11 +17,11 @@ use Larder\Exception\StoreUnavailable;
 interface Leases
 {
     /**
-     * Takes the lease, if nobody has it or this owner already does. An owner that lost the answer may so ask again.
+     * Takes the lease, if it is free or this owner already has it. An owner that lost the answer may so ask again.
      *
      * @param float $seconds from now on, after which it ends by itself; more than 0
      *
-     * @throws StoreUnavailable one that takes nothing: nobody has it, nor can anybody get it
+     * @throws StoreUnavailable one that takes nothing: it is free, and no owner can get it
      */
     public function acquire(string $name, string $owner, float $seconds): bool;
 

@@ -18,10 +18,10 @@ final class Lock
 
     private const LONGEST_POLL = 0.1;
 
-    /** Seconds that a store may be away before nobody waits for it any more: the time of a restart. */
+    /** Seconds that a store may be away before no process waits for it any more: the time of a restart. */
     private const AWAY = 1.0;
 
-    /** Whoever knows it can take the lock over: see the third argument of Cache::lock(). */
+    /** A process that knows it can take the lock over: see the third argument of Cache::lock(). */
     public readonly string $owner;
 
     /**
@@ -53,7 +53,7 @@ final class Lock
      *
      * @param float $wait seconds at most
      *
-     * @return bool false: somebody else has it, or the store has been unavailable for a second
+     * @return bool false: another owner has it, or the store has been unavailable for a second
      *
      * @throws StoreUnavailable if the cache is strict
      */

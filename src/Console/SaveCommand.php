@@ -21,7 +21,7 @@ final class SaveCommand extends Command
         $this->addArgument('name', InputArgument::OPTIONAL | InputArgument::IS_ARRAY, 'The pools; if none is named, all of this user but those of locks');
         $this->addOption('json', null, InputOption::VALUE_NONE, 'Answer in JSON');
         $this->setHelp(<<<'HELP'
-            Writes what lives in the pools to a disk (the ini setting larder.snapshot says where) and ends them. Whoever opens one next
+            Writes what lives in the pools to a disk (the ini setting larder.snapshot says where) and ends them. The process that opens one next
             begins with what was saved. Run it when php-fpm has stopped, as the user that php-fpm runs as; php-fpm and the command line
             need the same larder.snapshot.
 

@@ -18,12 +18,12 @@ final class StampedeOptions
 
     /**
      * @param float  $lease         seconds that a computation may take before another process begins one as well;
-     *                              one that is killed delays the others by this at most; 0: no lease, whoever
+     *                              a killed one delays the others by this at most; 0: no lease, each process that
      *                              misses computes
-     * @param float  $staleWait          seconds to wait for a fresh value while a stale one could be served
-     * @param ?float $missWait          seconds to wait when there is nothing stale, before computing in spite of the
+     * @param float  $staleWait     seconds to wait for a fresh value while a stale one could be served
+     * @param ?float $missWait      seconds to wait when there is nothing stale, before computing in spite of the
      *                              lease; null: twice the lease
-     * @param float  $retry         seconds in which nobody tries again after a computation has failed and
+     * @param float  $retry         seconds in which no process tries again after a computation has failed and
      *                              something stale is served
      * @param bool   $afterResponse serve what is early or stale at once, and compute after the response is out
      *                              (php-fpm), or when the script ends

@@ -36,7 +36,7 @@ final class PoolChecks
             return [];
         }
         $owner = @fileowner($matches[1]);
-        $whose = $owner === false ? 'somebody else\'s' : "that of user {$owner}";
+        $whose = $owner === false ? 'another user\'s' : "that of user {$owner}";
 
         return [Finding::advice($what, "It lies in {$path}, because {$matches[1]} is or was {$whose}. All processes of its user know that.", "rm -r {$matches[1]}, as its owner or root")];
     }
