@@ -103,7 +103,7 @@ final class Journal
         return new PrivateDirectory(\dirname($path), Guests::RootAndGroup);
     }
 
-    /** Who else could have changed it, or that its directory is gone; null: nobody. */
+    /** Which other user could have changed it, or that its directory is gone; null: neither. */
     public function distrust(): ?Distrust
     {
         if (!$this->directory->exists()) {
@@ -142,7 +142,7 @@ final class Journal
     /**
      * @param list<string> $keys
      * @param list<string> $tags
-     * @param string       $why  the store has failed; '': nobody has asked it
+     * @param string       $why  the store has failed; '': it was not asked
      *
      * @return bool false: it could not be written
      */
@@ -164,7 +164,7 @@ final class Journal
 
     /**
      * Has everything in it delivered, and is empty then, but for what was added meanwhile. That is the next process's, at once:
-     * one that has delivered adds nothing any more, so that each of many needs only one turn until nobody adds.
+     * one that has delivered adds nothing any more, so that each of many needs only one turn until none adds.
      *
      * @param \Closure(list<string>, list<string>, bool): void $deliver keys, tags, whether to clear; what it throws leaves
      *                                                                 the journal as it is
@@ -216,7 +216,7 @@ final class Journal
         $found = null;
         $this->why = '';
         $this->locked(function (mixed $file) use (&$found): bool {
-            // The rest may be long, and whoever asks while another delivers it need not read it.
+            // The rest may be long, and a process that asks while another delivers it need not read it.
             $head = (string) fread($file, self::HEAD);
             $now = ($this->clock)();
             $until = (float) $head;
@@ -244,14 +244,14 @@ final class Journal
         $this->locked(static function (mixed $file) use ($delivered): bool {
             $now = (string) stream_get_contents($file);
             if (self::name($now) !== self::name($delivered)) {
-                // It is another by now, which somebody has begun when this one was delivered.
+                // It is another by now, which another process has begun when this one was delivered.
                 return true;
             }
             $added = substr($now, \strlen($delivered));
             if ($added === '') {
                 return ftruncate($file, 0);
             }
-            // Of another name, as somebody may have taken this one over. One that is not written to its end stands for a clear.
+            // Of another name, as another process may have taken this one over. One that is not written to its end stands for a clear.
             $rest = self::head('') . $added;
             rewind($file);
 
@@ -259,7 +259,7 @@ final class Journal
         });
     }
 
-    /** Of one that anybody may deliver. */
+    /** Of one that any process may deliver. */
     private static function head(string $why): string
     {
         return self::line(0.0, bin2hex(random_bytes(8)), $why);
@@ -340,7 +340,7 @@ final class Journal
             } finally {
                 fclose($file);
             }
-            // Somebody has removed it meanwhile, or it is not to be written into.
+            // Another process has removed it meanwhile, or it is not to be written into.
             if ($this->directory->distrustOf($this->path) !== null) {
                 return false;
             }

@@ -29,7 +29,7 @@ final class Misses
     /** @var \Closure(): int */
     private readonly \Closure $clock;
 
-    /** @param ?\Closure(): int $clock seconds that nobody sets back; for tests that cannot wait */
+    /** @param ?\Closure(): int $clock seconds that are never set back; for tests that cannot wait */
     public function __construct(?\Closure $clock = null)
     {
         $this->clock = $clock ?? static fn(): int => intdiv((int) hrtime(true), 1_000_000_000);
@@ -51,7 +51,7 @@ final class Misses
     }
 
     /**
-     * The store could not be asked, so that nobody knows what there was and what has happened since: what is stored later is
+     * The store could not be asked, so that it is unknown what there was and what has happened since: what is stored later is
      * refused, and leaves nothing under the key.
      *
      * @param list<string> $keys

@@ -87,7 +87,7 @@ final class RequestToken
         return $this->store->requestToken($key);
     }
 
-    /** Of a clock that nobody sets back. */
+    /** Of a clock that is never set back. */
     private static function seconds(): int
     {
         return intdiv((int) hrtime(true), 1_000_000_000);

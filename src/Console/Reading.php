@@ -13,7 +13,7 @@ final class Reading
     public readonly StoreStatistics $known;
 
     /**
-     * @param int $hits   of whoever looks, which are not to be counted
+     * @param int $hits   of the looking process, which are not to be counted
      * @param int $misses likewise
      */
     public function __construct(

@@ -24,7 +24,7 @@ final class StoreName
         return implode(' > ', array_map(static fn(string $tier): string => preg_replace(['~(?<!sqlite:|file:|php:|/)//.*@~is', '~\?.*~s', '~(?<!sqlite:|file:|php:|/)(//[^:\[]*):(?!\d+(?:[,/]|$)).*~is'], ['//', '', '$1'], $tier) ?? '', $tiers));
     }
 
-    /** Whether the DSN names a near store. A database that has one has another one in each command, which nobody asked for. */
+    /** Whether the DSN names a near store. A database that has one has another one in each command, which was not asked for. */
     public static function isOfTier(string $dsn): bool
     {
         return preg_match('/\s>/', $dsn) === 1;

@@ -120,7 +120,7 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
         }
     }
 
-    /** Where nobody reads it any more, as behind `head`, that was the last. */
+    /** Where no process reads it any more, as behind `head`, that was the last. */
     private function write(OutputInterface $output, string $line): void
     {
         if ($output instanceof StreamOutput) {

@@ -32,7 +32,7 @@ final class AddedLeases implements Leases
     {
         $key = self::key($name);
         $failure = null;
-        // Twice, as who had it may have let go of it before we look whether somebody has.
+        // Twice, as its owner may have let go of it before we look whether it has one.
         for ($tries = 0; $tries < 2; $tries++) {
             try {
                 if ($this->store->save([new Item($key, $owner, self::whole($seconds))], SaveMode::Add) === []) {
@@ -52,7 +52,7 @@ final class AddedLeases implements Leases
             }
         }
 
-        // It was refused and nobody has it: either others had it, each for a moment, or the store takes nothing.
+        // It was refused and has no owner: either others had it, each for a moment, or the store takes nothing.
         if ($failure === null && $this->takes($owner . $name)) {
             return false;
         }
@@ -88,7 +88,7 @@ final class AddedLeases implements Leases
 
     public function release(string $name, string $owner): bool
     {
-        // Also where it was taken a moment ago: whoever knows the owner may have ended it, and somebody else has it now.
+        // Also where it was taken a moment ago: a process that knows the owner may have ended it, and another has it now.
         return $this->ifOf($name, $owner, fn(): bool => $this->store->delete([self::key($name)]) !== []);
     }
 
@@ -99,7 +99,7 @@ final class AddedLeases implements Leases
     }
 
     /**
-     * Whether there is room for a lease, under a name that nobody else can be at.
+     * Whether there is room for a lease, under a name that no other process uses.
      *
      * @param string $lease no smaller than one: the key and the value of it together
      *

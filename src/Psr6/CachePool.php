@@ -42,7 +42,7 @@ final class CachePool implements CacheItemPoolInterface
         try {
             $this->commit();
         } catch (Failure) {
-            // The cache has logged it, and there is nobody left to be told.
+            // The cache has logged it, which is enough.
         }
     }
 

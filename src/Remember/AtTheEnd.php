@@ -42,7 +42,7 @@ final class AtTheEnd
         $this->putOff[] = $work;
     }
 
-    /** @param \Closure(): void $end what is done if nobody forgets the lease before */
+    /** @param \Closure(): void $end what is done if the lease is not forgotten before */
     public function watch(object $lease, \Closure $end): void
     {
         if ($this->releasesIn !== Process::id()) {

@@ -39,7 +39,7 @@ final class Held
             try {
                 return $this->leases->acquire($this->name, $this->owner, $seconds);
             } catch (StoreUnavailable $failure) {
-                // The store has not failed anybody yet: nothing was to be kept but the lease.
+                // The store has not failed any caller yet: nothing was to be kept but the lease.
                 $this->isOutOfReach = $failure->takesNothing;
 
                 return $failure->takesNothing ? false : throw $failure;
@@ -54,7 +54,7 @@ final class Held
         return $taken === true;
     }
 
-    /** Whether it was refused though nobody has it: then there is nobody to wait for. */
+    /** Whether it was refused though it has no owner: then there is none to wait for. */
     public function isOutOfReach(): bool
     {
         return $this->isOutOfReach;
@@ -73,7 +73,7 @@ final class Held
         }
     }
 
-    /** Lets go of the lease, but so that nobody has it for so long. */
+    /** Lets go of the lease, but so that it has no owner for so long. */
     public function holdOthersOff(float $seconds): void
     {
         if ($seconds <= 0.0) {

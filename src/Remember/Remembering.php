@@ -48,15 +48,15 @@ final class Remembering implements Remembers
 
     private const LONGEST_POLL = 0.05;
 
-    /** Seconds in which nobody waits for others after computations of which nothing was stored. */
+    /** Seconds in which no process waits for others after computations of which nothing was stored. */
     private const VAIN_TTL = 2;
 
-    /** From how many refusals on nobody waits. */
+    /** From how many refusals on no process waits. */
     private const IN_VAIN = 2;
 
     private readonly Leases $leases;
 
-    /** The store, if it tells values and nobody wants to know of hits. */
+    /** The store, if it tells values and hits need not be told. */
     private readonly ?Reads $reads;
 
     /** No caller can have this object: what it is identical to was not in the store. */
@@ -146,7 +146,7 @@ final class Remembering implements Remembers
     private function computeUnder(Held $lease, Recipe $recipe, Look $before): mixed
     {
         $look = $this->look($recipe);
-        // Somebody may have computed it between the look and the lease.
+        // Another process may have computed it between the look and the lease.
         if ($look->live !== null && $look->live->freshUntil > ($before->live->freshUntil ?? 0.0)) {
             $lease->release();
 
@@ -188,7 +188,7 @@ final class Remembering implements Remembers
                 return $this->computeUnder($lease, $recipe, $before);
             }
             if ($lease->isOutOfReach()) {
-                // Here it ends: unless whoever had it till now has left a value, nobody else will.
+                // Here it ends: unless its owner till now has left a value, no other process will.
                 $deadline = 0;
             } else {
                 usleep((int) (1e6 * min($left, $pause * (0.5 + self::chance()))));
@@ -241,7 +241,7 @@ final class Remembering implements Remembers
     private function store(Recipe $recipe, PendingItem $pending, mixed $value, ?Token $token, float $cost): Outcome
     {
         $ttl = $this->lifetimes->seconds($pending->ttl());
-        // Without a token the store was not there when the computation began, and nobody knows what has happened since.
+        // Without a token the store was not there when the computation began, and it is unknown what has happened since.
         if ($token === null || !$pending->isStored() || ($ttl !== null && $ttl <= 0)) {
             return Outcome::InVain;
         }

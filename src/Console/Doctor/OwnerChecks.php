@@ -10,7 +10,7 @@ use Larder\Dsn;
 /** Checks for files that root has made in another user's directory, and that the user cannot use. Larder gives its files to the user. */
 final class OwnerChecks
 {
-    /** Rights to write, of the owner's group and of everybody. */
+    /** Rights to write, of the owner's group and of all users. */
     private const SHARED = 0o020;
 
     private function __construct() {}
