@@ -76,6 +76,8 @@ final class PageRecording
         add_filter('users_pre_query', $this->users(...), \PHP_INT_MAX);
         add_filter('nonce_user_logged_out', $this->nonce(...), \PHP_INT_MAX, 2);
         add_filter('wp_is_mobile', $this->mobile(...), \PHP_INT_MAX);
+        add_filter('woocommerce_customer_taxable_address', $this->taxed(...), \PHP_INT_MAX);
+        add_filter('woocommerce_geolocate_ip', $this->located(...), \PHP_INT_MAX);
         ob_start(function (string $part): string {
             // Before the end, only what others have pushed out comes by here.
             if (!$this->ends) {
@@ -293,6 +295,26 @@ final class PageRecording
         $this->facts['mobile'] = true;
 
         return $is;
+    }
+
+    /** Prices have the taxes of this visitor's country. With "geolocation_ajax" a script in the page goes to an address for that country. */
+    private function taxed(mixed $address): mixed
+    {
+        if (get_option('woocommerce_default_customer_address') === 'geolocation') {
+            $this->facts['located'] = true;
+        }
+
+        return $address;
+    }
+
+    /** WooCommerce itself asks with each page if its customers are located, shown or not. Otherwise a plugin asks, for what it shows. */
+    private function located(mixed $country): mixed
+    {
+        if (!\in_array(get_option('woocommerce_default_customer_address'), ['geolocation', 'geolocation_ajax'], true)) {
+            $this->facts['located'] = true;
+        }
+
+        return $country;
     }
 
     private function posts(mixed $posts, \WP_Query $query): mixed

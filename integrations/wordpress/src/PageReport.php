@@ -150,6 +150,7 @@ final class PageReport
             'cart' => __('It is a cart, a checkout or an account.', 'larder'),
             'nonce' => __('The page has a nonce in it, which its visitors would share.', 'larder'),
             'mobile' => __('The page asks whether the visitor has a telephone, and may differ by that.', 'larder'),
+            'located' => __('The page asks in which country the visitor is, and may differ by that.', 'larder'),
             /* translators: %s: the thing that is meant, such as a name. */
             'changes' => __('Making the page changes what pages show: %s.', 'larder'),
             'changed' => __('WordPress was told another address meanwhile.', 'larder'),

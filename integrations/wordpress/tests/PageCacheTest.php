@@ -381,6 +381,33 @@ final class PageCacheTest extends TestCase
         self::assertTrue($site->visit('/hello-world/')->isHit());
     }
 
+    /** With WooCommerce's hooks: it asks for the country with each page if its customers are located, and for the address of taxes with each price. */
+    #[DataProvider('stores')]
+    public function testNoVisitorGetsThePricesOfAnotherCountry(bool $hasExtension): void
+    {
+        $locate = '$country = apply_filters("woocommerce_geolocate_ip", false, "", true, false) ?: $_SERVER["HTTP_CF_IPCOUNTRY"] ?? "FR"; ';
+        $tax = '[$country] = apply_filters("woocommerce_customer_taxable_address", [$country ?? "FR", "", "", ""]); ';
+        $show = 'echo "for {$country};";';
+        foreach ([
+            'a shop that locates its customers' => ['geolocation', $locate . $tax . $show, false],
+            'a page of it without prices' => ['geolocation', $locate, true],
+            'a shop whose script locates them' => ['geolocation_ajax', $locate . $tax . $show, true],
+            'a shop that does not' => ['base', $tax . $show, true],
+            'one whose plugin does' => ['base', $locate . $show, false],
+        ] as $shop => [$setting, $code, $isCached]) {
+            $site = $this->site($hasExtension);
+            $this->plugin($site, "add_filter('pre_option_woocommerce_default_customer_address', static fn() => '{$setting}'); add_action('wp_footer', static function () { {$code} });");
+            $first = $site->visit('/hello-world/', ['CF-IPCountry: AT']);
+            $second = $site->visit('/hello-world/', ['CF-IPCountry: DE']);
+            self::assertSame([$isCached, $isCached], [$first->isStored(), $second->isHit()], $shop);
+            if (!$isCached) {
+                self::assertStringContainsString('for AT;', $first->body, $shop);
+                self::assertStringContainsString('for DE;', $second->body, $shop);
+                self::assertSame('Larder; fwd=bypass; detail=located', $second->header('cache-status'), $shop);
+            }
+        }
+    }
+
     public function testACookieASessionAConstantOrAnErrorKeepsAPageOut(): void
     {
         foreach ([
