@@ -74,7 +74,13 @@ final class Counting
             return [$store->count($key, $by, $initial, $ttl, $min, $create)];
         } catch (NotACounter $mistake) {
             $found = $store->fetch([$key])->items[$key] ?? null;
-            if (\is_int($found?->value) || ($found !== null && $numbers === Numbers::Ints)) {
+            if (\is_int($found?->value)) {
+                // The sum leaves the range of int, or others have made it an int meanwhile.
+                Counter::floored($key, $found->value, $by, $min);
+
+                return [];
+            }
+            if ($found !== null && $numbers === Numbers::Ints) {
                 throw $mistake;
             }
         }

@@ -6,7 +6,9 @@ namespace Larder\Tests\Contract;
 
 use Larder\Cache;
 use Larder\Capability;
+use Larder\Exception\NotACounter;
 use Larder\Item;
+use Larder\Numbers;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\SharedMemoryStore;
@@ -290,6 +292,41 @@ final class SharedStoreContract extends SharedSuite
         rsort($sold);
         self::assertSame([...range(59, 0), ...array_fill(0, 30 * self::PROCESSES - 60, 0)], $sold);
         self::assertSame(0, $this->value('stock'));
+    }
+
+    public function testNoCountOfANumericStringIsLost(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        $rounds = 50;
+        for ($round = 0; $round < $rounds; $round++) {
+            $this->store()->save([new Item("votes {$round}", '0', 1_000)]);
+        }
+        $refused = array_merge(...$this->inProcesses(static function (Store $store) use ($rounds): array {
+            $cache = new Cache($store, strict: true);
+            $refused = [];
+            for ($round = 0; $round < $rounds; $round++) {
+                // They meet, as only the first counts are those of a string.
+                $cache->increment("there {$round}");
+                $areAllThere = static fn(): bool => $cache->get("there {$round}") === self::PROCESSES;
+                for ($looks = 0; $looks < 10_000 && !$areAllThere(); $looks++);
+                self::await($areAllThere);
+                for ($count = 0; $count < 5; $count++) {
+                    try {
+                        $cache->increment("votes {$round}", numbers: Numbers::Numeric);
+                    } catch (NotACounter $mistake) {
+                        $refused[] = $mistake->getMessage();
+                    }
+                }
+            }
+
+            return $refused;
+        }));
+        self::assertSame([], $refused);
+        for ($round = 0; $round < $rounds; $round++) {
+            self::assertSame(5 * self::PROCESSES, $this->value("votes {$round}"));
+        }
     }
 
     public function testAnAddIsWonByExactlyOneProcess(): void
