@@ -21,10 +21,10 @@ final class LarderLock extends Lock
     private readonly string $key;
 
     /**
-     * @param string  $name
-     * @param int     $seconds 0: it does not end by itself
-     * @param ?string $owner   null: a new one
-     * @param string  $version   of all locks of the store
+     * @param string                             $name
+     * @param int|float|string|null              $seconds 0: it does not end by itself; configuration has strings, too
+     * @param int|float|string|\Stringable|null $owner   null: a new one
+     * @param string                             $version of all locks of the store
      */
     public function __construct(
         private readonly Cache $cache,
@@ -33,7 +33,7 @@ final class LarderLock extends Lock
         $owner,
         private readonly string $version,
     ) {
-        parent::__construct($name, $seconds, $owner);
+        parent::__construct($name, self::whole($seconds), $owner === null ? null : (string) $owner);
         $this->key = "\0lock:{$name}";
     }
 
@@ -51,11 +51,11 @@ final class LarderLock extends Lock
     /**
      * Makes it last for so long from now on.
      *
-     * @param ?int $seconds null: as long as it was made for; 0: it does not end by itself
+     * @param int|float|string|null $seconds null: as long as it was made for; 0: it does not end by itself
      */
     public function refresh($seconds = null): bool
     {
-        return $this->ifFound($this->isMine(...), fn(Token $token): bool => $this->hold((int) ($seconds ?? $this->seconds), $token));
+        return $this->ifFound($this->isMine(...), fn(Token $token): bool => $this->hold(self::whole($seconds ?? $this->seconds), $token));
     }
 
     public function forceRelease(): void
@@ -66,6 +66,12 @@ final class LarderLock extends Lock
     protected function getCurrentOwner(): ?string
     {
         return self::ownerIn($this->cache->get($this->key));
+    }
+
+    /** Seconds, none of which is lost: half a second is no lock without an end. */
+    private static function whole(int|float|string|null $seconds): int
+    {
+        return \is_int($seconds) ? $seconds : (int) ceil((float) $seconds);
     }
 
     private function isMine(?string $owner): bool

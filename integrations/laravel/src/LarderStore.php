@@ -9,6 +9,7 @@ use Illuminate\Contracts\Cache\LockProvider;
 use Larder\Cache;
 use Larder\Exception\NotACounter;
 use Larder\Exception\Unstorable;
+use Larder\Numbers;
 use Larder\Tag;
 use Larder\Ttl;
 
@@ -153,12 +154,16 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
         return $this->prefix;
     }
 
-    /** @param mixed $names an array of names, or several */
+    /**
+     * @param mixed $names an array of names, or several; each a string, or what Laravel takes for one
+     *
+     * @throws \InvalidArgumentException it is none
+     */
     public function tags($names): LarderTaggedCache
     {
         $tags = [];
         foreach (\is_array($names) ? $names : \func_get_args() as $name) {
-            $tags[] = \is_string($name) ? $name : ($name instanceof \BackedEnum ? (string) $name->value : (\is_scalar($name) ? (string) $name : ''));
+            $tags[] = \is_string($name) ? $name : self::nameOf($name);
         }
 
         return new LarderTaggedCache(new self($this->cache, $this->prefix, $tags), new LarderTagSet($this, $tags));
@@ -181,9 +186,9 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     }
 
     /**
-     * @param string  $name
-     * @param int     $seconds 0: it does not end by itself
-     * @param ?string $owner
+     * @param string                             $name
+     * @param int|float|string|null              $seconds 0: it does not end by itself
+     * @param int|float|string|\Stringable|null $owner
      */
     public function lock($name, $seconds = 0, $owner = null): LarderLock
     {
@@ -191,8 +196,8 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     }
 
     /**
-     * @param string $name
-     * @param string $owner
+     * @param string                       $name
+     * @param int|float|string|\Stringable $owner
      */
     public function restoreLock($name, $owner): LarderLock
     {
@@ -238,13 +243,11 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     /** Laravel counts numeric strings, too; from then on they are ints. */
     private function countWhatIsNoInt(string $key, int $by): int|false
     {
-        $found = $this->cache->fetch([$key])->items[$key] ?? null;
-        if ($found === null || !is_numeric($found->value)) {
+        try {
+            return $this->cache->increment($key, $by, 0, Ttl::Forever, numbers: Numbers::Numeric);
+        } catch (NotACounter) {
             return false;
         }
-        $left = $found->expiry === null ? Ttl::Forever : $found->expiry - time();
-
-        return $this->cache->set($key, (int) $found->value + $by, $left, $this->stamps()) ? (int) $found->value + $by : false;
     }
 
     /** @return list<string> */
@@ -256,6 +259,17 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
         }
 
         return $versions;
+    }
+
+    /** Two tags that are told apart by Laravel must not come to one name here. */
+    private static function nameOf(mixed $tag): string
+    {
+        return match (true) {
+            $tag instanceof \BackedEnum => (string) $tag->value,
+            $tag instanceof \UnitEnum => $tag->name,
+            $tag === null, \is_scalar($tag), $tag instanceof \Stringable => (string) $tag,
+            default => throw new \InvalidArgumentException(\sprintf('A tag of the cache is %s; give its name as a string.', get_debug_type($tag))),
+        };
     }
 
     private function version(string $tag): string

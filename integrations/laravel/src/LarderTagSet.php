@@ -41,9 +41,15 @@ final class LarderTagSet extends TagSet
         $this->larder->flushTags([$name]);
     }
 
+    /** No two lists of tags have the same: each name comes with its length. */
     public function getNamespace(): string
     {
-        return implode('|', $this->tags);
+        $namespace = '';
+        foreach ($this->tags as $tag) {
+            $namespace .= \strlen($tag) . ":{$tag}";
+        }
+
+        return $namespace;
     }
 
     /** @param string $name */

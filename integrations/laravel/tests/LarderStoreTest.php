@@ -26,12 +26,15 @@ use Illuminate\Session\Store;
 use Illuminate\Support\Carbon;
 use Illuminate\Support\Facades\Facade;
 use Illuminate\Support\Sleep;
+use Illuminate\Support\Str;
 use Larder\Cache;
+use Larder\Capability;
 use Larder\Laravel\Caches;
 use Larder\Laravel\LarderServiceProvider;
 use Larder\Laravel\LarderStore;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
+use Larder\Tests\Contract\Crowd;
 use Larder\Tests\LockRace;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
@@ -119,6 +122,29 @@ final class LarderStoreTest extends TestCase
     }
 
     #[DataProvider('kinds')]
+    public function testTagsThatDifferForLaravelNeverShareAnItem(string $kind): void
+    {
+        $cache = $this->cache($kind);
+        $lists = [['a', 'b'], ['a|b'], ['a:b'], ['1:a'], ['a1:b'], [''], ['', ''], [Str::of('tenant 1')], [Str::of('tenant 2')], [7], [1.5], [Capability::Tags], [Capability::Keys]];
+        foreach ($lists as $number => $tags) {
+            self::assertNull($cache->tags($tags)->get('key'));
+            $cache->tags($tags)->put('key', $number, 100);
+        }
+        foreach ($lists as $number => $tags) {
+            self::assertSame($number, $cache->tags($tags)->get('key'));
+        }
+        self::assertSame(7, $cache->tags('tenant 1')->get('key'));
+        $cache->tags([Str::of('tenant 1')])->flush();
+        self::assertNull($cache->tags('tenant 1')->get('key'));
+        self::assertSame(8, $cache->tags(Str::of('tenant 2'))->get('key'));
+        $cache->tags('a')->flush();
+        self::assertNull($cache->tags(['a', 'b'])->get('key'));
+        self::assertSame(1, $cache->tags('a|b')->get('key'));
+        $this->expectExceptionObject(new \InvalidArgumentException('A tag of the cache is stdClass; give its name as a string.'));
+        self::store($cache)->tags([new \stdClass()]);
+    }
+
+    #[DataProvider('kinds')]
     public function testAFlushLeavesOtherPrefixesAndLocks(string $kind): void
     {
         $larder = Cache::open($this->pools->dsn($kind));
@@ -161,6 +187,28 @@ final class LarderStoreTest extends TestCase
         self::assertSame('no number', $cache->get('text'));
     }
 
+    public function testANumericStringIsCountedByManyProcessesWithoutALoss(): void
+    {
+        $open = fn(): LarderStore => new LarderStore(Cache::open($this->pools->dsn('shared memory')), 'laravel:');
+        for ($round = 0; $round < 40; $round++) {
+            $open()->put("votes {$round}", '0', 100);
+        }
+        Crowd::of(4, static function () use ($open): void {
+            $store = $open();
+            for ($round = 0; $round < 40; $round++) {
+                // They meet, as only the first counts are those of a string.
+                $store->increment("there {$round}");
+                while ($store->get("there {$round}") < 4);
+                for ($count = 0; $count < 5; $count++) {
+                    $store->increment("votes {$round}");
+                }
+            }
+        });
+        for ($round = 0; $round < 40; $round++) {
+            self::assertSame(20, $open()->get("votes {$round}"));
+        }
+    }
+
     #[DataProvider('kinds')]
     public function testALockHasOneOwnerThatMayPassItOn(string $kind): void
     {
@@ -188,6 +236,37 @@ final class LarderStoreTest extends TestCase
             self::assertFalse($store->lock('import')->isOwnedByCurrentProcess());
         } finally {
             Sleep::fake(false);
+        }
+    }
+
+    #[DataProvider('kinds')]
+    public function testALockTakesOwnersAndTimesOfAnyTypeThatLaravelTakes(string $kind): void
+    {
+        $store = self::store($this->cache($kind));
+        foreach ([[1, 2], [1.5, 2.5], [Str::of('me'), Str::of('you')], ['0', '1']] as $number => [$owner, $other]) {
+            $lock = $store->lock("import {$number}", 100, $owner);
+            self::assertTrue($lock->get());
+            self::assertFalse($store->lock("import {$number}", 100, $other)->get());
+            self::assertFalse($store->restoreLock("import {$number}", $other)->release());
+            self::assertTrue($store->restoreLock("import {$number}", (string) $owner)->isOwnedByCurrentProcess());
+            self::assertTrue($lock->isOwnedByCurrentProcess());
+            self::assertTrue($lock->refresh('100'));
+            self::assertTrue($lock->release());
+        }
+        Carbon::setTestNow(Carbon::now());
+        try {
+            foreach (['100' => '100', 'half' => 0.5, 'none' => null] as $name => $seconds) {
+                self::assertTrue($store->lock("time {$name}", $seconds)->get());
+                self::assertFalse($store->lock("time {$name}", $seconds)->get());
+            }
+            Carbon::setTestNow(Carbon::now()->addSecond());
+            self::assertFalse($store->lock('time 100', '100')->get());
+            self::assertTrue($store->lock('time half', 0.5)->get());
+            Carbon::setTestNow(Carbon::now()->addSeconds(99));
+            self::assertTrue($store->lock('time 100', '100')->get());
+            self::assertFalse($store->lock('time none')->get());
+        } finally {
+            Carbon::setTestNow();
         }
     }
 
