@@ -18,7 +18,7 @@ final class PageChanges
         'wp_insert_comment' => ['commented', 2], 'transition_comment_status' => ['commentStatus', 3], 'edit_comment' => ['commentEdited', 1], 'deleted_comment' => ['commentDeleted', 2], 'clean_comment_cache' => ['comment', 1],
         'created_term' => ['term', 3], 'edit_terms' => ['termEdited', 2], 'edited_term' => ['term', 3], 'delete_term' => ['termDeleted', 5], 'edit_term_taxonomy' => ['counting', 1], 'clean_term_cache' => ['termsCleaned', 2],
         'added_term_meta' => ['termMeta', 2], 'updated_term_meta' => ['termMeta', 2], 'deleted_term_meta' => ['termMeta', 2],
-        'profile_update' => ['user', 1], 'user_register' => ['userList', 1], 'deleted_user' => ['userList', 1], 'set_user_role' => ['userList', 1], 'clean_user_cache' => ['user', 1],
+        'profile_update' => ['user', 1], 'user_register' => ['userList', 1], 'deleted_user' => ['userList', 1], 'set_user_role' => ['userList', 1], 'add_user_role' => ['userList', 1], 'remove_user_role' => ['userList', 1], 'clean_user_cache' => ['user', 1],
         'added_user_meta' => ['userMeta', 3], 'updated_user_meta' => ['userMeta', 3], 'deleted_user_meta' => ['userMeta', 3],
         'added_option' => ['option', 1], 'updated_option' => ['option', 1], 'deleted_option' => ['option', 1],
         'add_site_option' => ['networkOption', 1], 'update_site_option' => ['networkOption', 1], 'delete_site_option' => ['networkOption', 1],

@@ -74,6 +74,8 @@ final class PageRecording
         add_filter('terms_pre_query', $this->terms(...), \PHP_INT_MAX, 2);
         add_filter('comments_pre_query', $this->comments(...), \PHP_INT_MAX, 2);
         add_filter('users_pre_query', $this->users(...), \PHP_INT_MAX);
+        add_filter('pre_count_users', $this->users(...), \PHP_INT_MAX);
+        add_filter('get_usernumposts', $this->postsOf(...), \PHP_INT_MAX, 2);
         add_filter('nonce_user_logged_out', $this->nonce(...), \PHP_INT_MAX, 2);
         add_filter('wp_is_mobile', $this->mobile(...), \PHP_INT_MAX);
         add_filter('woocommerce_customer_taxable_address', $this->taxed(...), \PHP_INT_MAX);
@@ -421,6 +423,13 @@ final class PageRecording
         $this->list('list', 'users');
 
         return $users;
+    }
+
+    private function postsOf(mixed $count, mixed $author): mixed
+    {
+        is_numeric($author) && $this->list('list', 'author/' . (int) $author);
+
+        return $count;
     }
 
     private function list(string $kind, int|string $what): void

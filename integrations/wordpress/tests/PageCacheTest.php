@@ -294,6 +294,36 @@ final class PageCacheTest extends TestCase
         self::assertSame(404, $site->visit($uris['new'])->status);
     }
 
+    /** WordPress counts them by SQL, which no query of its classes tells of. */
+    public function testAPageThatCountsUsersOrTheirPostsDiesWithTheCount(): void
+    {
+        $site = $this->site(true);
+        $counted = static function () use ($site): string {
+            preg_match('~counted \d+;~', $site->visit('/sample-page/')->body, $shown);
+
+            return $shown[0] ?? '';
+        };
+        $user = 'get_user_by("login", "counted")';
+        foreach ([
+            'count_users()["total_users"]' => ['wp_insert_user(["user_login" => "counted", "user_pass" => "x", "user_email" => "counted@example.com"]);'],
+            'count(get_users(["role" => "author", "fields" => "ID"]))' => ["{$user}->add_role('author');", "{$user}->remove_role('author');"],
+            'count_user_posts(1)' => [
+                'wp_insert_post(["post_title" => "Counted", "post_status" => "publish", "post_author" => 1]);',
+                'wp_delete_post(get_page_by_path("counted", OBJECT, "post")->ID, true);',
+            ],
+            'count_users()["avail_roles"]["subscriber"] ?? 0' => ["require_once ABSPATH . 'wp-admin/includes/user.php'; wp_delete_user({$user}->ID);"],
+        ] as $count => $changes) {
+            $this->plugin($site, "add_action('wp_footer', static function (): void { echo 'counted ', {$count}, ';'; });");
+            $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->flush();');
+            foreach ($changes as $change) {
+                $before = $counted();
+                self::assertTrue($site->visit('/sample-page/')->isHit(), $change);
+                $site->run($change);
+                self::assertNotSame($before, $counted(), $change);
+            }
+        }
+    }
+
     #[DataProvider('stores')]
     public function testAPageWhoseMakingBeganBeforeAChangeIsNotStored(bool $hasExtension): void
     {
