@@ -25,6 +25,12 @@ final class RateLimiterStorage implements StorageInterface
 {
     private const PREFIX = 'limit of Symfony:';
 
+    /**
+     * Seconds that an item lives longer than its state, which says itself when it ends. Of these Symfony's whole seconds take one, and so does
+     * an item's expiry, which counts from the second that has begun.
+     */
+    private const LONGER = 2;
+
     private readonly Cache $cache;
 
     /**
@@ -45,7 +51,8 @@ final class RateLimiterStorage implements StorageInterface
     public function save(LimiterStateInterface $limiterState): void
     {
         // Unlike a set, this leaves the former state where it fails: a limiter that has counted less is better than one that has forgotten.
-        $this->cache->update(self::key($limiterState->getId()), static fn(): LimiterStateInterface => $limiterState, $limiterState->getExpirationTime() ?? Ttl::Forever);
+        $seconds = $limiterState->getExpirationTime();
+        $this->cache->update(self::key($limiterState->getId()), static fn(): LimiterStateInterface => $limiterState, $seconds === null ? Ttl::Forever : max(0, $seconds) + self::LONGER);
     }
 
     /** @throws StoreUnavailable if the cache is strict */

@@ -81,14 +81,30 @@ final class RateLimiterTest extends TestCase
     }
 
     #[DataProvider('kinds')]
-    public function testAStateEndsWithItsWindow(string $kind): void
+    public function testALimitEndsWithItsWindow(string $kind): void
     {
         $limiter = (new RateLimiterFactory(['id' => 'login', 'policy' => 'fixed_window', 'limit' => 1, 'interval' => '1 second'], $storage = new RateLimiterStorage($this->pools->dsn($kind))))->create('a');
         self::assertTrue($limiter->consume()->isAccepted());
         self::assertNotNull($storage->fetch('login-a'));
         usleep(1_100_000);
-        self::assertNull($storage->fetch('login-a'));
         self::assertTrue($limiter->consume()->isAccepted());
+    }
+
+    #[DataProvider('policiesAndKinds')]
+    public function testAStateIsKeptUntilItsWindowIsOverAndNotForLong(string $policy, string $kind): void
+    {
+        $cache = $this->pools->open($kind);
+        $of = ['interval' => '1 second', ...$policy === 'token bucket' ? ['rate' => ['interval' => '1 second', 'amount' => 5]] : []];
+        unset($of[$policy === 'token bucket' ? 'interval' : 'rate']);
+        $began = microtime(true);
+        (new RateLimiterFactory([...self::POLICIES[$policy], ...$of, 'id' => 'logins'], new RateLimiterStorage($cache)))->create()->consume();
+        $keys = iterator_to_array($cache->store->keys(), false);
+        self::assertCount(1, $keys);
+        // The second window has to know how many hits the first one had.
+        $seconds = $policy === 'sliding window' ? 2 : 1;
+        $expiry = $cache->fetch($keys)->items[$keys[0]]->expiry ?? 0;
+        self::assertGreaterThanOrEqual($began + $seconds, $expiry);
+        self::assertLessThanOrEqual(microtime(true) + $seconds + 3, $expiry);
     }
 
     #[DataProvider('kinds')]
