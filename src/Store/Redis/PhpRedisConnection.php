@@ -82,16 +82,39 @@ final class PhpRedisConnection implements Living
      */
     public function send(array $commands): array
     {
-        $patience = $this->server->readTimeout;
         $began = hrtime(true);
+        $begun = $reply = $thrown = null;
+        if (!isset($commands[1]) && $this->idle !== null && $this->idle[1]->isSure($began) && $this->process === Process::id()) {
+            // So nearly always: nothing is to be asked together with it, and it has a reply that is no error.
+            $begun = $this->idle;
+            $this->idle = null;
+            try {
+                $reply = @$begun[0]->rawCommand(...$commands[0]);
+                if (!\is_bool($reply) && $begun[0]->getMode() === \Redis::ATOMIC) {
+                    $this->answered = $began;
+                    $this->idle = $begun;
+
+                    return [$reply];
+                }
+            } catch (\Throwable $thrown) {
+                // Both go on as what takes the long way.
+            }
+        }
+        $patience = $this->server->readTimeout;
         $end = $began + $patience * 1e9;
         $all = [];
         $size = \count($commands);
         for ($left = $patience; ($part = \array_slice($commands, \count($all), $size)) !== []; $left = max(self::LEAST, ($end - $began) / 1e9)) {
-            [$redis, $watch] = $taken = $this->taken();
-            $asks = $watch->asksWith($part);
+            [$redis, $watch] = $taken = $begun ?? $this->taken();
+            [$isBegun, $failed] = [$begun !== null, $thrown];
+            $begun = $thrown = null;
+            $asks = !$isBegun && $watch->asksWith($part);
             try {
-                $replies = $this->ask($redis, $asks ? [Watch::QUESTION, ...$part] : $part, $left);
+                $replies = match (true) {
+                    $failed !== null => throw $failed,
+                    $isBegun => $this->told($redis, [$reply]),
+                    default => $this->ask($redis, $asks ? [Watch::QUESTION, ...$part] : $part, $left),
+                };
                 if ($asks) {
                     $answer = array_shift($replies);
                     $watch->learn($answer, $replies, $this->server);
@@ -176,6 +199,18 @@ final class PhpRedisConnection implements Living
         };
         $isInTime || $redis->setOption(\Redis::OPT_READ_TIMEOUT, $patience);
         $this->answered = hrtime(true);
+
+        return $this->told($redis, $replies);
+    }
+
+    /**
+     * @param non-empty-list<mixed> $replies
+     *
+     * @return non-empty-list<mixed> the same, with the errors among them
+     */
+    private function told(\Redis $redis, array $replies): array
+    {
+        $error = null;
         foreach ($replies as $i => $reply) {
             if ($reply === true) {
                 $replies[$i] = 'OK';
@@ -187,7 +222,7 @@ final class PhpRedisConnection implements Living
                 }
             }
         }
-        if (isset($error)) {
+        if ($error !== null) {
             $redis->clearLastError();
         }
 
