@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help laravel-tests query-monitor-tests wordpress-calls wordpress-cost wordpress-layers wordpress-plugin wordpress-visitors bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help redis-cost laravel-tests query-monitor-tests wordpress-calls wordpress-cost wordpress-layers wordpress-plugin wordpress-visitors bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -23,6 +23,9 @@ wordpress-layers: ext vendor ## the instructions of a transient's set and delete
 
 wordpress-plugin: vendor ## build the plugin for WordPress with the library in it, build/larder-wordpress.zip
 	@$(PHP) tools/wordpress-plugin
+
+redis-cost: ext vendor ## the instructions that a read and a write over Redis take of the client
+	@$(PHP) -d extension=$(CURDIR)/ext/modules/larder.so tools/redis-cost
 
 bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx, php-fpm and WordPress, ARGS=… goes to `larder bench`
 	@$(PHP) bin/larder bench $(ARGS)

@@ -81,6 +81,12 @@ final class Layout
         return $this->beginning($this->shard($key)) . $key;
     }
 
+    /** @return non-empty-list<string> the command that reads the clock and an item, where there are no shards */
+    public function plainRead(string $key): array
+    {
+        return ['MGET', $this->internal . 'clock', $this->prefix . $key];
+    }
+
     public function keyVersions(int $shard): string
     {
         return $this->internal($shard) . 'key_versions';

@@ -80,7 +80,7 @@ final class Reading
     {
         $replies = null;
         if ($this->layout->shards === 0 && ($this->isPlain || $this->nearTags?->works() === true) && !$this->time->isToBeAsked()) {
-            $replies = [$this->scripts->sendOne(['MGET', $this->layout->clock(0), $this->layout->item($key)])];
+            $replies = [$this->scripts->sendOne($this->layout->plainRead($key))];
             $value = $this->ofOne($key, $replies[0], $default, $fetched);
             if ($value !== $this) {
                 return $value;
