@@ -150,6 +150,8 @@ final class RedisNearTagsTest extends OneRedis
         for ($i = 0; $i < 2; $i++) {
             $fetched = $store->fetch(['served', 'alive']);
             self::assertSame([['alive'], ['served']], [array_keys($fetched->items), array_keys($fetched->stale)]);
+            $alone = $store->fetch(['served']);
+            self::assertSame([[], ['served']], [array_keys($alone->items), array_keys($alone->stale)]);
         }
         $other->invalidateTags(['a']);
         self::assertSame([], $store->fetch(['served'])->stale);

@@ -47,18 +47,14 @@ final class NearTags
     /** Bytes: hash 8 | tick 6 | version 6. */
     private const FACT = 20;
 
-    /** Tags whose hashes a process keeps, and items' tags. */
+    /** Tags whose hashes a process keeps. */
     private const AT_HAND = 16_384;
-    private const ITEMS_AT_HAND = 2_048;
 
     /** @var array<int, TagTicks> by shard */
     private array $known = [];
 
     /** @var array<array-key, string> by tag: to hash a tag takes longer than all else that an item's tag takes here */
     private array $hashes = [];
-
-    /** @var array<array-key, list<string>> by the packed tags of an item: to take these apart takes longer than to judge them */
-    private array $hashesOf = [];
 
     /** The clock that was read last, and its history. */
     private string $clock = '';
@@ -111,7 +107,11 @@ final class NearTags
         $verdict = Verdict::Live;
         $ticks = $known->byHash;
         $older = [];
-        foreach ($this->hashesOf[$tags] ?? $this->hashesOf($tags) as $hash) {
+        // As of Tags::unpack(), without a list of them: this is done in each read.
+        for ($at = 0, $end = \strlen($tags); $at < $end; $at += $length) {
+            $length = \ord($tags[$at++]);
+            $tag = substr($tags, $at, $length);
+            $hash = $this->hashes[$tag] ?? $this->hash($tag);
             $tick = $ticks[$hash] ?? null;
             if ($tick === null) {
                 $older[] = $hash;
@@ -226,20 +226,6 @@ final class NearTags
         }
 
         return $this->hashes[$tag] ??= Span::hash($tag);
-    }
-
-    /**
-     * @param string $tags of an item, packed
-     *
-     * @return list<string>
-     */
-    private function hashesOf(string $tags): array
-    {
-        if (\count($this->hashesOf) >= self::ITEMS_AT_HAND) {
-            $this->hashesOf = [];
-        }
-
-        return $this->hashesOf[$tags] = array_map($this->hash(...), Tags::unpack($tags));
     }
 
     /**

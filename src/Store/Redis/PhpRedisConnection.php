@@ -82,39 +82,17 @@ final class PhpRedisConnection implements Living
      */
     public function send(array $commands): array
     {
-        $began = hrtime(true);
-        $begun = $reply = $thrown = null;
-        if (!isset($commands[1]) && $this->idle !== null && $this->idle[1]->isSure($began) && $this->process === Process::id()) {
-            // So nearly always: nothing is to be asked together with it, and it has a reply that is no error.
-            $begun = $this->idle;
-            $this->idle = null;
-            try {
-                $reply = @$begun[0]->rawCommand(...$commands[0]);
-                if (!\is_bool($reply) && $begun[0]->getMode() === \Redis::ATOMIC) {
-                    $this->answered = $began;
-                    $this->idle = $begun;
-
-                    return [$reply];
-                }
-            } catch (\Throwable $thrown) {
-                // Both go on as what takes the long way.
-            }
-        }
         $patience = $this->server->readTimeout;
+        $began = hrtime(true);
         $end = $began + $patience * 1e9;
         $all = [];
         $size = \count($commands);
-        for ($left = $patience; ($part = \array_slice($commands, \count($all), $size)) !== []; $left = max(self::LEAST, ($end - $began) / 1e9)) {
-            [$redis, $watch] = $taken = $begun ?? $this->taken();
-            [$isBegun, $failed] = [$begun !== null, $thrown];
-            $begun = $thrown = null;
-            $asks = !$isBegun && $watch->asksWith($part);
+        $part = $commands;
+        for ($left = $patience; $part !== []; $part = \array_slice($commands, \count($all), $size), $left = max(self::LEAST, ($end - $began) / 1e9)) {
+            [$redis, $watch] = $taken = $this->taken();
+            $asks = $watch->asksWith($part);
             try {
-                $replies = match (true) {
-                    $failed !== null => throw $failed,
-                    $isBegun => $this->told($redis, [$reply]),
-                    default => $this->ask($redis, $asks ? [Watch::QUESTION, ...$part] : $part, $left),
-                };
+                $replies = $this->ask($redis, $asks ? [Watch::QUESTION, ...$part] : $part, $left);
                 if ($asks) {
                     $answer = array_shift($replies);
                     $watch->learn($answer, $replies, $this->server);
@@ -191,26 +169,13 @@ final class PhpRedisConnection implements Living
         $patience = $this->server->readTimeout;
         $isInTime = $seconds >= $patience;
         $isInTime || $redis->setOption(\Redis::OPT_READ_TIMEOUT, $seconds);
-        $rest = \array_slice($commands, 1);
         $replies = match (true) {
-            $rest === [] => [@$redis->rawCommand(...$commands[0])],
+            !isset($commands[1]) => [@$redis->rawCommand(...$commands[0])],
             $isInTime && (\count($commands) <= self::AT_ONCE || $patience <= 0.0 || hrtime(true) - $this->answered < $patience * 1e9) => $this->pipelined($redis, $commands, $seconds),
-            default => [@$redis->rawCommand(...$commands[0]), ...$this->pipelined($redis, $rest, $seconds)],
+            default => [@$redis->rawCommand(...$commands[0]), ...$this->pipelined($redis, \array_slice($commands, 1), $seconds)],
         };
         $isInTime || $redis->setOption(\Redis::OPT_READ_TIMEOUT, $patience);
         $this->answered = hrtime(true);
-
-        return $this->told($redis, $replies);
-    }
-
-    /**
-     * @param non-empty-list<mixed> $replies
-     *
-     * @return non-empty-list<mixed> the same, with the errors among them
-     */
-    private function told(\Redis $redis, array $replies): array
-    {
-        $error = null;
         foreach ($replies as $i => $reply) {
             if ($reply === true) {
                 $replies[$i] = 'OK';
@@ -222,7 +187,7 @@ final class PhpRedisConnection implements Living
                 }
             }
         }
-        if ($error !== null) {
+        if (isset($error)) {
             $redis->clearLastError();
         }
 

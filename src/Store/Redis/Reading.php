@@ -78,15 +78,7 @@ final class Reading
     /** As of Larder\Reads. */
     public function value(string $key, mixed $default, ?Fetched &$fetched): mixed
     {
-        $replies = null;
-        if ($this->layout->shards === 0 && ($this->isPlain || $this->nearTags?->works() === true) && !$this->time->isToBeAsked()) {
-            $replies = [$this->scripts->sendOne($this->layout->plainRead($key))];
-            $value = $this->ofOne($key, $replies[0], $default, $fetched);
-            if ($value !== $this) {
-                return $value;
-            }
-        }
-        [$values, $bytes, $tokens] = $this->read([$key], $replies);
+        [$values, $bytes, $tokens] = $this->read([$key]);
         if ($tokens === [] && !self::isSealed($values[$key])) {
             return $values[$key];
         }
@@ -94,55 +86,6 @@ final class Reading
         $fetched = $tokens === [] ? new Fetched($item, []) : new Fetched([], $tokens, $item);
 
         return $tokens === [] ? $values[$key] : $default;
-    }
-
-    /**
-     * As value(), of a plain read, in fewer steps than where several items are read.
-     *
-     * @param mixed $reply the clock and the item
-     *
-     * @return mixed $this: something else is to be asked, or nothing of it makes sense
-     */
-    private function ofOne(string $key, mixed $reply, mixed $default, ?Fetched &$fetched): mixed
-    {
-        $now = \is_array($reply) && \count($reply) === 2 ? $this->now(0, $reply[0]) : null;
-        if ($now === null) {
-            return $this;
-        }
-        [$clock, $token, $invalidated, , $begins] = $now;
-        $item = \is_string($reply[1]) ? $reply[1] : '';
-        $value = $this;
-        if (isset($item[Entry::HEAD - 1]) && str_starts_with($item, $begins)) {
-            $at = Entry::HEAD;
-            $verdict = Verdict::Live;
-            if (Entry::hasTags($item)) {
-                $at = Entry::payloadAt($item);
-                $version = $invalidated > 0 ? Entry::version($item) : 0;
-                if ($version < $invalidated) {
-                    $verdict = $this->nearTags?->verdict(0, $clock, $invalidated, $version, substr($item, Entry::HEAD, $at - Entry::HEAD));
-                    if ($verdict === null || $verdict === Verdict::Stale) {
-                        return $this;
-                    }
-                }
-            }
-            if ($verdict === Verdict::Live) {
-                $value = $this->payload->decode($item, $this, $key, $at);
-            }
-        }
-        if ($this->isNoting) {
-            $this->isNoting = false;
-            $this->first = $token;
-        }
-        if ($value === $this) {
-            $fetched = new Fetched([], [$key => $token]);
-
-            return $default;
-        }
-        if (self::isSealed($value)) {
-            $fetched = new Fetched([$key => $this->item($key, $value, $item)], []);
-        }
-
-        return $value;
     }
 
     /**
@@ -191,13 +134,20 @@ final class Reading
 
     /**
      * @param list<string> $keys
-     * @param ?list<mixed> $replies to the plain commands, if these have been sent
      *
      * @return array{array<array-key, mixed>, array<array-key, string>, array<array-key, Token>} by key: the values of what lives or is
      *                                                    stale, the items that they are of, the tokens of what does not live
      */
-    private function read(array $keys, ?array $replies = null): array
+    private function read(array $keys): array
     {
+        $replies = null;
+        if (\count($keys) === 1 && $this->layout->shards === 0 && ($this->isPlain || $this->nearTags?->works() === true) && !$this->time->isToBeAsked()) {
+            $replies = $this->scripts->send([$this->layout->plainRead($keys[0])]);
+            $found = $this->readOne($keys[0], $replies[0] ?? null);
+            if ($found !== null) {
+                return $found;
+            }
+        }
         $values = $items = $tokens = [];
         $chunks = $this->layout->grouped($keys);
         $looks = $chunks === [] ? [] : (($this->isPlain || $this->nearTags?->works() === true ? $this->lookPlainly($chunks, $replies) : null) ?? $this->look($chunks));
@@ -236,8 +186,48 @@ final class Reading
     }
 
     /**
+     * As read() of one key, in fewer steps than where there may be several.
+     *
+     * @param mixed $reply to the plain read: the clock and the item
+     *
+     * @return ?array{array<array-key, mixed>, array<array-key, string>, array<array-key, Token>} null: something else is to be asked, or it is nonsense
+     */
+    private function readOne(string $key, mixed $reply): ?array
+    {
+        $now = \is_array($reply) && \count($reply) === 2 ? $this->now(0, $reply[0]) : null;
+        if ($now === null) {
+            return null;
+        }
+        [$clock, $token, $invalidated, , $begins] = $now;
+        $item = $reply[1];
+        $at = Entry::HEAD;
+        $isAlive = \is_string($item) && isset($item[Entry::HEAD - 1]) && str_starts_with($item, $begins);
+        if ($isAlive && Entry::hasTags($item)) {
+            $at = Entry::payloadAt($item);
+            $version = $invalidated > 0 ? Entry::version($item) : 0;
+            if ($version < $invalidated) {
+                $verdict = $this->nearTags?->verdict(0, $clock, $invalidated, $version, substr($item, Entry::HEAD, $at - Entry::HEAD));
+                if ($verdict === null || $verdict === Verdict::Stale) {
+                    return null;
+                }
+                $isAlive = $verdict === Verdict::Live;
+            }
+        }
+        if ($this->isNoting) {
+            $this->isNoting = false;
+            $this->first = $token;
+        }
+        if (!$isAlive) {
+            return [[], [], [$key => $token]];
+        }
+        $value = $this->payload->decode($item, $this, $key, $at);
+
+        return $value === $this ? [[], [$key => $item], [$key => $token]] : [[$key => $value], [$key => $item], []];
+    }
+
+    /**
      * @param non-empty-list<array{int, array<int, string>}> $chunks  shards, and keys there
-     * @param ?list<mixed>                                   $replies as of read()
+     * @param ?list<mixed>                                   $replies to the plain commands, if these have been sent
      *
      * @return ?list<array{Token, string, array<mixed>, int}> as of look(); null: only the script can tell
      */
@@ -294,9 +284,9 @@ final class Reading
     }
 
     /**
-     * @param non-empty-list<array{int, array<int, string>}>   $chunks   shards, and keys there
+     * @param non-empty-list<array{int, array<int, string>}>                  $chunks   shards, and keys there
      * @param non-empty-array<int, array{string, Token, int, string, string}> $doubtful of some of them the clock
-     * @param list<array<mixed>>                              $values   of all, behind the clock
+     * @param list<array<mixed>>                                              $values   of all, behind the clock
      *
      * @return ?list<array<mixed>> the same, null in place of what is dead; null: only the script can tell
      */
@@ -367,22 +357,22 @@ final class Reading
     private function now(int $shard, mixed $clock): ?array
     {
         $now = $this->now;
-        if ($now !== null && $now[0] === $clock) {
-            return $now[3] === $this->scripts->life($this->layout->clock($shard)) ? $now : null;
+        if ($now === null || $now[0] !== $clock) {
+            if (!\is_string($clock) || \strlen($clock) !== Script::CLOCK_BYTES || $clock[0] !== Script::CLOCK_MARK) {
+                return null;
+            }
+            [$epoch, $life] = [substr($clock, 1, Script::EPOCH), substr($clock, Script::LIFE, Life::NAME)];
+            $now = [$clock, new Token($epoch . $life, Entry::number($clock, Script::TICK)), Entry::number($clock, Script::INVALIDATED), $life, Entry::beginning($epoch)];
         }
-        if (!\is_string($clock) || \strlen($clock) !== Script::CLOCK_BYTES || $clock[0] !== Script::CLOCK_MARK) {
+        if ($now[3] !== $this->scripts->life($this->layout->clock($shard))) {
             return null;
         }
-        $life = substr($clock, Script::LIFE, Life::NAME);
-        if ($life !== $this->scripts->life($this->layout->clock($shard))) {
-            return null;
+        if ($now !== $this->now) {
+            $this->learn($now[2]);
+            $this->now = $now;
         }
-        $invalidated = Entry::number($clock, Script::INVALIDATED);
-        $this->learn($invalidated);
 
-        $epoch = substr($clock, 1, Script::EPOCH);
-
-        return $this->now = [$clock, new Token($epoch . $life, Entry::number($clock, Script::TICK)), $invalidated, $life, Entry::beginning($epoch)];
+        return $now;
     }
 
     /** @param int $invalidated the tick at which a tag was last invalidated */

@@ -190,20 +190,6 @@ final class Scripts
     }
 
     /**
-     * As send() of one command.
-     *
-     * @param non-empty-list<string> $command
-     *
-     * @throws StoreUnavailable
-     */
-    public function sendOne(array $command): mixed
-    {
-        $reply = $this->before === null ? $this->connection->send([$command])[0] : $this->sent([$command])[0];
-
-        return $reply instanceof ErrorReply ? self::accepted([$reply]) : $reply;
-    }
-
-    /**
      * @param non-empty-list<non-empty-list<string>> $commands
      *
      * @return list<mixed> the replies, also those that are errors

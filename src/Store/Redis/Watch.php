@@ -64,12 +64,6 @@ final class Watch
         return $read !== [] && @stream_select($read, $none, $none, 0) > 0;
     }
 
-    /** @param int $now as of hrtime(): whether the connection can be used as it is, and its server need not be asked */
-    public function isSure(int $now): bool
-    {
-        return $this->stream === null && $this->asked !== null && $now - $this->asked <= self::IS_TRUE_FOR;
-    }
-
     /** @return string '': it was not asked yet */
     public function life(): string
     {
