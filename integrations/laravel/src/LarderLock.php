@@ -90,7 +90,7 @@ final class LarderLock extends Lock
         return [$this->owner, $seconds > 0 ? self::now() + $seconds : null];
     }
 
-    /** Null: nobody, as its time is over. */
+    /** Null: it has none, or its time is over. */
     private static function ownerIn(mixed $held): ?string
     {
         return \is_array($held) && \is_string($held[0] ?? null) && (!isset($held[1]) || $held[1] > self::now()) ? $held[0] : null;
