@@ -43,7 +43,7 @@ final class SaveCommand extends Command
         $saved = [];
         $status = self::SUCCESS;
         try {
-            // No lock outlives a reboot: who had it is dead.
+            // No lock outlives a reboot: its holder is dead.
             $names = $names === [] ? PoolNames::ofItems() : $names;
         } catch (PoolUnusable $failure) {
             return Complaint::say($output, $failure->getMessage());

@@ -14,7 +14,7 @@ class StoreUnavailable extends \RuntimeException implements Exception
 {
     /**
      * @param bool $takesNothing whether the store can be read, but has no room for anything or may not be written to, so that
-     *                           nobody can have stored what was refused here; false also where it is only busy
+     *                           no process can have stored what was refused here; false also where it is only busy
      */
     public function __construct(string $message = '', int $code = 0, ?\Throwable $previous = null, public readonly bool $takesNothing = false)
     {

@@ -27,7 +27,7 @@ final class Contents
     private function __construct() {}
 
     /**
-     * Refuses what can be seen to be unstorable without asking anybody: resources, which a serializer would turn silently into
+     * Refuses what is unstorable at first sight, before any value is asked: resources, which a serializer would turn silently into
      * numbers, and objects whose classes say so.
      *
      * @return bool whether objects in it are of classes of a user's that say themselves what they are made of
@@ -74,7 +74,7 @@ final class Contents
         return self::plainBytes($value) !== null;
     }
 
-    /** About how many bytes of PHP's memory a value takes if it is plain (see isPlain()) and nobody else holds it; null: it is not. */
+    /** About how many bytes of PHP's memory a value takes if it is plain (see isPlain()) and has no other holder; null: it is not. */
     public static function plainBytes(mixed $value): ?int
     {
         if (!\is_array($value)) {

@@ -227,7 +227,7 @@ final class ApcuStore implements Store, Reads
             if ($isLive) {
                 continue;
             }
-            // Under the lock, as somebody may have stored a new value there since.
+            // Under the lock, as another process may have stored a new value there since.
             $removed += $this->section()->atomically(function () use ($name): int {
                 $live = apcu_exists($name) && $this->entries()->isLive(substr($name, \strlen($this->prefix)));
 

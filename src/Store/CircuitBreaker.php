@@ -38,7 +38,7 @@ final class CircuitBreaker
 
     /**
      * @param string               $server     the name that all processes give it
-     * @param float                $retryAfter seconds in which nobody asks after a failure; 0: there is no breaker
+     * @param float                $retryAfter seconds after a failure in which no process asks; 0: there is no breaker
      * @param ?string              $directory  where the file is; null: one of this user's, in the system's for temporary files
      * @param ?\Closure(): float  $clock      Unix seconds; null: PHP's
      */
@@ -49,7 +49,7 @@ final class CircuitBreaker
         private readonly ?\Closure $clock = null,
     ) {}
 
-    /** Whether to ask the server now. Whoever gets a yes says afterwards whether it failed(), refused() or worked(). */
+    /** Whether to ask the server now. After a yes the caller says whether it failed(), refused() or worked(). */
     public function allows(): bool
     {
         $now = $this->now();
@@ -117,7 +117,7 @@ final class CircuitBreaker
         }
     }
 
-    /** It answered, but does not let this one in: nobody else has to wait because of that. */
+    /** It answered, but does not let this one in: no other process has to wait because of that. */
     public function refused(string $why = ''): void
     {
         $this->worked();

@@ -321,7 +321,7 @@ final class MemcachedStore implements Store, Leases
     }
 
     /**
-     * One server that fails keeps nobody from the others.
+     * A server that fails keeps no process from the others.
      *
      * @param list<int>                  $numbers
      * @param \Closure(Shard, int): void $do

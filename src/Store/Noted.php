@@ -19,7 +19,7 @@ final class Noted
     private ?PrivateDirectory $place = null;
 
     /**
-     * @param ?string $server    the name that all processes give it; null: it is told nobody
+     * @param ?string $server    the name that all processes give it; null: no other process is told
      * @param ?string $directory where the files are; null: one of this user's, in the system's for temporary files
      */
     public function __construct(
@@ -32,7 +32,7 @@ final class Noted
     {
         $path = $this->path($about);
         $note = $path === null ? null : $this->place?->contents($path);
-        // Who reads while another writes may find a part.
+        // A process that reads while another writes may find a part.
         if ($note === null || preg_match('/^(\d+\.\d+) ([^\n]*)\n$/D', $note, $parts) !== 1) {
             return null;
         }
@@ -57,7 +57,7 @@ final class Noted
             return;
         }
         is_file($path) || UserDirectory::tidy(\dirname($path), 'noted-');
-        // Not under a lock, whose holder may be stopped: everybody would wait for it.
+        // Not under a lock, whose holder may be stopped: all others would wait for it.
         $this->place?->replace($path, sprintf("%.6F %s\n", microtime(true), $what));
     }
 

@@ -65,7 +65,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     /** Of when the request began, if that was to be noted: of all of the pool. */
     private ?Token $requestToken = null;
 
-    /** Where the leases are; null: nobody has asked for one, or they are in this one. */
+    /** Where the leases are; null: none was asked for, or they are in this one. */
     private ?self $beside = null;
 
     /**
@@ -511,7 +511,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     }
 
     /**
-     * The pool takes the first set after a miss for a fill, and would judge it by that; but whoever says that this is new
+     * The pool takes the first set after a miss for a fill, and would judge it by that; but a caller that says that this is new
      * truth is to be believed. With a token of this moment it is a write, which only another write in the same moment
      * refuses: then this one is the later one.
      */

@@ -469,7 +469,7 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
         return $this->tables;
     }
 
-    /** One of now, if nothing was written since the log had that head; else one that refuses, as nobody knows what was. */
+    /** One of now, if nothing was written since the log had that head; else one that refuses, as what was written is unknown. */
     private function tokenSince(string $head, Tables $tables): Token
     {
         $this->requestHead = null;

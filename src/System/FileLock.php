@@ -18,13 +18,13 @@ final class FileLock
     private function __construct() {}
 
     /**
-     * Waits until nobody else has it, but not for ever.
+     * Waits until no other process has it, but not for ever.
      *
      * @param resource  $file
      * @param int<1, 2> $kind     LOCK_SH or LOCK_EX
      * @param int       $deadline of hrtime(), in nanoseconds
      *
-     * @return ?bool false: somebody has held it for so long; null: there are none on this file system
+     * @return ?bool false: another has held it for so long; null: there are none on this file system
      */
     public static function take(mixed $file, int $kind, int $deadline): ?bool
     {

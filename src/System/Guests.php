@@ -7,7 +7,7 @@ namespace Larder\System;
 /** Which users besides its owner may keep files in a directory. */
 enum Guests
 {
-    /** Nobody, not even root: what lies there is run, or it is about one user's processes. */
+    /** None, not even root: PHP runs what lies there, or it is about one user's processes. */
     case None;
 
     /** Root, for example a cron job: what root makes there becomes the owner's. */

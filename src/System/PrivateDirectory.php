@@ -8,7 +8,7 @@ namespace Larder\System;
  * A directory in which Larder keeps files, and the rule that says who may have a hand in it. All files that the library makes
  * or opens are made or opened here.
  *
- *     /var          ┐  Everybody who may write here could replace all that lies below, and is trusted. So that may not be
+ *     /var          ┐  Every user who may write here could replace all that lies below, and is trusted. So that may not be
  *     /var/cache    ┘  everyone; only where the directory is sticky, as /tmp is, and the next one is this user's or root's.
  *     /var/cache/shop  This user's or root's; for root also another user's. Everyone may not write here, sticky or not. Its
  *                      group may if its rights are 2770 and the files in it are for several users (see Guests); then it
@@ -97,7 +97,7 @@ final class PrivateDirectory
         return $this->real;
     }
 
-    /** As distrust(), but of the directory as it is now, and without its path, which nobody can have changed who is not trusted. */
+    /** As distrust(), but of the directory as it is now, and without its path, which no user can have changed who is not trusted. */
     public function isStillTrusted(): bool
     {
         clearstatcache();
@@ -153,7 +153,7 @@ final class PrivateDirectory
     }
 
     /**
-     * Makes a file under a name that nobody could know, which is then to take the place of another.
+     * Makes a file under a name that could not be known, which is then to take the place of another.
      *
      * @param bool $isGiven whether root gives it to the directory's owner
      *
@@ -183,8 +183,8 @@ final class PrivateDirectory
     }
 
     /**
-     * Whether it is to be made by whoever needs it: as in /tmp, where each user has to have one and which is emptied now and then.
-     * A user's own directory for temporary files (TMPDIR) is no other, if nobody else may write there.
+     * Whether the process that needs it makes it: as in /tmp, where each user has to have one and which is emptied now and then.
+     * A user's own directory for temporary files (TMPDIR) is no other, if no other user may write there.
      */
     public function isMissingInTmp(): bool
     {
@@ -365,7 +365,7 @@ final class PrivateDirectory
         }
         if ($directory['uid'] !== 0 || $directory['gid'] !== posix_getegid()) {
             // Not chown(), which would follow a link. A hard link to a file of root's cannot be made where fs.protected_hardlinks
-            // is 1, as it is unless somebody has changed it.
+            // is 1, as it is unless that was changed.
             @lchgrp($path, $directory['gid']);
             @lchown($path, $directory['uid']);
         }

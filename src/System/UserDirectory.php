@@ -7,7 +7,7 @@ namespace Larder\System;
 /** A directory that is this user's alone, for small files in which the processes of the user on this machine tell each other something. */
 final class UserDirectory
 {
-    /** Seconds that a file stays that nobody writes any more. */
+    /** Seconds that a file stays after its last write. */
     private const REMEMBERED = 86_400;
 
     private function __construct() {}
@@ -37,7 +37,7 @@ final class UserDirectory
         return @is_dir($path) && $directory->distrust() === null ? $directory : null;
     }
 
-    /** Removes files whose names begin so, if nobody has written them for a day. */
+    /** Removes files whose names begin so, if they were not written for a day. */
     public static function tidy(string $directory, string $beginning): void
     {
         foreach (glob("{$directory}/{$beginning}*") ?: [] as $path) {

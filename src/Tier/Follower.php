@@ -284,7 +284,7 @@ final class Follower
     }
 
     /**
-     * Whose the near store is stays in it: another tier would take it for nobody's, and requests that go on would read that one's values.
+     * Whose the near store is stays in it: another tier would take it for its own, and requests that go on would read that one's values.
      * What had been followed is not too much to claim of a store with nothing in it.
      *
      * @throws StoreUnavailable

@@ -396,7 +396,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             unset($this->missing[$item->key]);
         }
         if ($tellsNothing) {
-            // Somebody else may have stored something since, which near stores may have by now.
+            // Another process may have stored something since, which near stores may have by now.
             $keys = $this->far->save($items, SaveMode::Add);
             if ($keys === []) {
                 return [];
@@ -491,7 +491,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         return $this->far->capabilities();
     }
 
-    /** Who has a lease has to see what those have done who had it before. */
+    /** The holder of a lease has to see what its holders before have done. */
     public function acquire(string $name, string $owner, float $seconds): bool
     {
         $this->lookAgain();

@@ -49,7 +49,7 @@ final class RecordingStore implements Store, ReadsFar, Leases, Takes, Counts, Pe
 
     private readonly PrivateDirectory $directory;
 
-    /** Those of the store: whoever has it without a recorder knows the same ones. */
+    /** Those of the store: a process that has it without a recorder knows the same ones. */
     private readonly Leases $leases;
 
     /**
@@ -74,7 +74,7 @@ final class RecordingStore implements Store, ReadsFar, Leases, Takes, Counts, Pe
             $distrust = $this->directory->distrust() ?? $this->directory->distrustOf($path);
             throw $distrust === null ? InvalidTrace::unwritable($path) : InvalidTrace::distrusted($path, $distrust);
         }
-        // Whoever makes the file writes its head: all that record into it at the same time take the same share.
+        // The process that makes the file writes its head: all that record into it at the same time take the same share.
         if (flock($file, \LOCK_EX) && (fstat($file)['size'] ?? 0) === 0) {
             @fwrite($file, TraceFile::head($rate));
         }

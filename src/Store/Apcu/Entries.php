@@ -70,7 +70,7 @@ final class Entries
         return \is_array($tags) && $tags !== [] ? $this->clock->verdict(array_values(array_filter($tags, is_string(...))), \is_int($wrapped[3] ?? null) ? $wrapped[3] : 0) : Verdict::Live;
     }
 
-    /** @phpstan-impure somebody else may store or delete at any time */
+    /** @phpstan-impure another process may store or delete at any time */
     public function isLive(string $key): bool
     {
         return $this->look($key)[1] === Verdict::Live;

@@ -10,7 +10,7 @@ use Larder\Token;
 /**
  * By what fills are judged, and by what readers judge them:
  *
- *     m<key>   a miss: the tick at which somebody first missed the key; until it is filled, for a minute at most
+ *     m<key>   a miss: the tick of the key's first miss; until it is filled, for a minute at most
  *     g<n>     a key version, shared by keys whose hashes are alike: the tick at which a miss found none (see begin)
  *     k<key>   the mark of a filled item
  *
@@ -146,7 +146,7 @@ final class KeyVersions
 
     /**
      * A key version has to be younger than every token that was given out before it was there. So it first gets a number below
-     * zero that nobody else uses, which refuses, and then, if that is still there, the tick of the moment.
+     * zero that no other process uses, which refuses, and then, if that is still there, the tick of the moment.
      */
     private function begin(string $keyVersion): void
     {

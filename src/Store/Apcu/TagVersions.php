@@ -31,7 +31,7 @@ final class TagVersions
     }
 
     /**
-     * The next tick, which nobody else gets.
+     * The next tick, which no other process gets.
      *
      * @throws StoreUnavailable
      */

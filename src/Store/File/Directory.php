@@ -19,7 +19,7 @@ use Larder\Ttl;
 /**
  * The work of a store of files, in any format of files:
  *
- *     directory/ab/.lock       held by whoever changes something in ab/; see Lock for what is in it
+ *     directory/ab/.lock       held by a process that changes something in ab/; see Lock for what is in it
  *     directory/ab/cdef…       an item, named by a hash of its key; the key itself is inside and compared
  *     directory/ab/lcdef…      a lease (see AddedLeases), which a clear leaves
  *     directory/clock, tags/   the tags' clock
@@ -95,7 +95,7 @@ final class Directory
     /**
      * Where nothing can be made, there is no token either, and no fill could be stored.
      *
-     * Under the lock: who writes moves the key version before the file is there, and what is read after the token must not be older.
+     * Under the lock: a writer moves the key version before the file is there, and what is read after the token must not be older.
      */
     public function token(string $key): Token
     {
@@ -104,7 +104,7 @@ final class Directory
 
     /**
      * @param bool $mayBeThere whether there may be a counter, from which what is judged by this would be computed
-     * @param bool $isSettled  whether nobody may be in the middle of a write
+     * @param bool $isSettled  whether to wait for the end of a write that is in the middle
      */
     private function tokenOf(string $key, bool $mayBeThere, bool $isSettled): Token
     {
@@ -159,7 +159,7 @@ final class Directory
             [$shard, $path, $keyVersion] = $this->place($key);
             if (!file_exists("{$shard}/.lock") && !file_exists($path)) {
                 $this->folder->see($shard);
-                // Nobody has ever looked for it, so there is nothing to refuse either.
+                // No process has ever looked for it, so there is nothing to refuse either.
                 continue;
             }
             if ($this->folder->locked($shard, function (mixed $file) use ($key, $path, $keyVersion, $token): bool {
@@ -254,7 +254,7 @@ final class Directory
                 $leases = 0;
                 foreach ($this->folder->items($shard) as $path) {
                     if (Folder::isLease($path)) {
-                        // Who has it keeps it.
+                        // Its holder keeps it.
                         $leases++;
                         continue;
                     }
@@ -330,7 +330,7 @@ final class Directory
     }
 
     /**
-     * Does something to a key that nobody else changes meanwhile.
+     * Does something to a key that no other process changes meanwhile.
      *
      * @template T
      *
@@ -366,7 +366,7 @@ final class Directory
             : $this->keyVersionUnderLock($shard, $keyVersion);
     }
 
-    /** @return array{string, string} the key version and the count, while nobody writes */
+    /** @return array{string, string} the key version and the count, while no process writes */
     private function keyVersionUnderLock(string $shard, int $keyVersion): array
     {
         return $this->folder->locked($shard, static function (mixed $file) use ($keyVersion): array {

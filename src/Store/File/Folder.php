@@ -31,7 +31,7 @@ final class Folder
     /**
      * @param string $path    used by this store alone; made if it is not there
      * @param float  $timeout seconds to wait for another writer
-     * @param bool   $isCode  whether what is in it is run, and so has to be nobody's but its user's
+     * @param bool   $isCode  whether PHP runs what is in it, which then has to belong to its user alone
      *
      * @throws InvalidOption
      */
@@ -133,7 +133,7 @@ final class Folder
     }
 
     /**
-     * Does something that nobody else does meanwhile in that directory. Within it, the same may be asked for again.
+     * Does something that no other process does meanwhile in that directory. Within it, the same may be asked for again.
      *
      * @template T
      *
@@ -167,7 +167,7 @@ final class Folder
                 if ($distrust !== null) {
                     throw $this->unavailable($distrust->reason(), remedy: $distrust->remedy);
                 }
-                // Somebody has removed the file before we had its lock, and others may lock another by now.
+                // Another process has removed the file before we had its lock, and others may lock another by now.
             } finally {
                 unset($this->held[$directory]);
                 fclose($lock);

@@ -36,7 +36,7 @@ final class Lock
         if (\strlen($bytes) !== self::SIZE) {
             $bytes = random_bytes(8) . str_repeat("\0", self::SIZE - 8);
             rewind($file);
-            // Where they cannot be written, on a full disk, everybody finds other ones: no fill is judged to be current.
+            // Where they cannot be written, on a full disk, each process finds other ones: no fill is judged to be current.
             $this->isKept = @fwrite($file, $bytes) === self::SIZE;
         }
         $this->bytes = $bytes;

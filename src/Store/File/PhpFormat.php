@@ -50,7 +50,7 @@ final class PhpFormat implements Format
     /** Younger files are not kept by opcache (opcache.file_update_protection), which fears that they are not complete. */
     private const SECONDS_OLD = 10;
 
-    /** Between the look at the link and that at the file somebody may replace both. */
+    /** Both may be replaced between the look at the link and that at the file. */
     private const TRIES = 8;
 
     public function __construct(

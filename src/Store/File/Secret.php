@@ -25,12 +25,12 @@ final class Secret
     public function read(): ?string
     {
         if ($this->bytes === null) {
-            // To open a named pipe would wait for somebody who writes into it.
+            // To open a named pipe would wait for a process that writes into it.
             $file = @fopen("{$this->folder->path}/secret", 'rn');
             if ($file !== false) {
                 $bytes = self::isOurs(fstat($file)) ? fread($file, self::BYTES + 1) : false;
                 fclose($file);
-                // Everybody knows the zeros that a power cut may have left.
+                // A power cut may have left zeros, which are no secret.
                 $this->bytes = $bytes !== false && \strlen($bytes) === self::BYTES && trim($bytes, "\0") !== '' ? $bytes : null;
             }
         }
@@ -45,7 +45,7 @@ final class Secret
             ?? throw $this->folder->unavailable('its secret cannot be made, or is another user\'s', remedy: 'run this as the owner of the directory, and see that its disk has room');
     }
 
-    /** Whoever links first has made it; a linked file is complete. */
+    /** The first process to link has made it; a linked file is complete. */
     private function make(): ?string
     {
         $path = "{$this->folder->path}/secret";

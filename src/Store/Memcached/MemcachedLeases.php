@@ -101,7 +101,7 @@ final class MemcachedLeases implements Leases
         return pack('EJ', $end, $fence) . $owner;
     }
 
-    /** @return array{float, int, string} end, fence and owner; '': nobody has it */
+    /** @return array{float, int, string} end, fence and owner; '': it is free */
     private static function parts(string $bytes): array
     {
         $parts = \strlen($bytes) < 16 ? false : unpack('Eend/Jfence', $bytes);

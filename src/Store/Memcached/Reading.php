@@ -81,7 +81,7 @@ final class Reading
     }
 
     /**
-     * Reads the clock, the items and the slots of tags that these needed last time: one round trip, unless somebody has cleared.
+     * Reads the clock, the items and the slots of tags that these needed last time: one round trip, unless the store was cleared.
      *
      * @template T
      *

@@ -55,7 +55,7 @@ final class Server
         float $retryAfter = 1.0,
         private readonly bool $persistent = false,
     ) {
-        // Who has less patience says nothing about the server to those who have more.
+        // A process with a short timeout tells nothing about the server to those with a longer one.
         $this->breaker = new CircuitBreaker("memcached {$this->name()} {$timeout}", $retryAfter);
     }
 
@@ -80,7 +80,7 @@ final class Server
             $this->client()->getDelayed($names);
             $this->announced = $names;
         } catch (StoreUnavailable) {
-            // Told by whoever reads.
+            // The reader tells it.
         }
     }
 

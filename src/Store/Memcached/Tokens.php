@@ -27,7 +27,7 @@ final class Tokens
     /**
      * What a fill of this key is to be judged by: the lineage of what is there, or of a hole that is put there.
      *
-     * @param bool $mayStay whether what is there must not be replaced, as somebody may still be served with it
+     * @param bool $mayStay whether what is there must not be replaced, as it may still be served
      *
      * @throws StoreUnavailable
      */
@@ -53,7 +53,7 @@ final class Tokens
             if ($outcome === Outcome::NoRoom) {
                 break;
             }
-            // Somebody has been here meanwhile. Whatever it is now, a fill may descend from it.
+            // Another process has been here meanwhile. A fill may descend from what it left.
             $there = $this->reading->again($key, $generation);
             $entry = $there === null ? null : $this->names->entry($key, $there[0]);
             $mayStay = $entry !== null;

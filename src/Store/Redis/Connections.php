@@ -20,7 +20,7 @@ final class Connections
 
     public const SENTINEL_OPTIONS = ['service', 'sentinel_user', 'sentinel_password'];
 
-    /** How many parts the items of a cluster are divided into, if nobody says. */
+    /** How many parts the items of a cluster are divided into, unless the configuration says. */
     public const SHARDS = 32;
 
     private function __construct() {}

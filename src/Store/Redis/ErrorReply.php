@@ -34,7 +34,7 @@ final class ErrorReply
         return false;
     }
 
-    /** Whether it would have refused anybody who wants to store something. What a user may not do in a script has no code of its own. */
+    /** Whether it would have refused all users that want to store something. What a user may not do in a script has no code of its own. */
     public function takesNothing(): bool
     {
         return $this->is('OOM', 'MISCONF', 'READONLY', 'NOREPLICAS', 'NOPERM') || preg_match('/^ERR (The user executing the script can\'t|ACL failure in script)/', $this->message) === 1;

@@ -22,7 +22,7 @@ final class Eviction
         private readonly Noted $noted,
     ) {}
 
-    /** @return ?string as its configuration names it; null: it does not evict, or nobody can tell */
+    /** @return ?string as its configuration names it; null: it does not evict, or it cannot be told */
     public function policy(): ?string
     {
         if (abs(microtime(true) - $this->retained) <= self::IS_TRUE_FOR) {
@@ -40,7 +40,7 @@ final class Eviction
                 ? array_column($this->connection->everywhere([['INFO', 'memory']]), 0)
                 : $this->connection->send([['INFO', 'memory']]);
         } catch (StoreUnavailable) {
-            // Whoever wants a lock finds that out.
+            // The next process that wants a lock finds that out.
             return null;
         }
         $policies = array_filter(array_map(self::in(...), $replies));

@@ -57,7 +57,7 @@ final class Life
 
     /**
      * Whether the server has what that life had at its end, but for the last of it that a replica may miss: it is the same process, or was
-     * that one's replica. Otherwise it has read the data from its disk, and nobody knows from when.
+     * that one's replica. Otherwise it has read the data from its disk, and from when is unknown.
      */
     public function continues(string $name, string $process): bool
     {

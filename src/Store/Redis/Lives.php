@@ -30,7 +30,7 @@ final class Lives
         [$reply] = $this->connection->send([['EVAL', ScriptText::of(Script::Ask), '1', $names[0]]]);
         [$clock, $server, $replication, $stats] = \is_array($reply) ? $reply + [null, null, null, null] : [null, null, null, null];
         if (!\is_string($clock) || \strlen($clock) !== Script::CLOCK_BYTES || !\is_string($server) || !\is_string($replication) || !\is_string($stats)) {
-            // It is gone, or the server refuses: whoever asks next finds out.
+            // It is gone, or the server refuses: the next question finds out.
             return;
         }
         $life = Life::toldBy($server, $replication, $stats);

@@ -203,7 +203,7 @@ final class Lua
         LUA;
 
     /**
-     * A key version is told by where it begins. All that one script moves get the same tick. Who moves one need not know whether the key versions are there: what
+     * A key version is told by where it begins. All that one script moves get the same tick. A script that moves one need not know whether the key versions are there: what
      * is made of one alone does not begin with the epoch, and so is none.
      */
     public const MOVE = <<<'LUA'
@@ -233,7 +233,7 @@ final class Lua
         LUA;
 
     /**
-     * Records, if anybody follows the log, what near stores must forget: before it is changed. So a script that may not record changes
+     * Records, if the log is followed, what near stores must forget: before it is changed. So a script that may not record changes
      * nothing. A change that is refused afterwards costs near stores a miss. Answers an error, or nothing.
      *
      * An event that takes long to read is parts of it, or everything. A short one behind a long one ends it: those who have followed

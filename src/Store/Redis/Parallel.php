@@ -13,7 +13,7 @@ interface Parallel extends Connection
      * @param non-empty-list<non-empty-list<string>> $commands
      *
      * @return \Closure(): non-empty-list<mixed> reads what send() would have brought, and throws what it would have thrown;
-     *                                           where nobody calls it, nobody else reads these replies
+     *                                           without a call of it, these replies stay unread
      *
      * @throws StoreUnavailable
      */

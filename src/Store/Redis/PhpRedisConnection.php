@@ -33,9 +33,9 @@ final class PhpRedisConnection implements Living
     private const ERRORS = '/^(OOM|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|NOPERM) /';
 
     /**
-     * Nobody uses it, and all that it was asked is answered. Whoever uses it takes it out of here, and puts it back when all
+     * It is not in use, and all that it was asked is answered. Its user takes it out of here, and puts it back when all
      * replies are read: so what an exception interrupts (a signal's handler may throw one between any two calls) is never
-     * continued by anybody else, nor by what such a handler asks itself.
+     * continued by another user, nor by what such a handler asks itself.
      *
      * @var ?array{\Redis, Watch}
      */
@@ -108,7 +108,7 @@ final class PhpRedisConnection implements Living
                 $share = self::NEARLY * $left * 1e9 / \count($part);
                 [$before, $began] = [$began, hrtime(true)];
                 if ($began >= $end - (1.0 - self::NEARLY) * $patience * 1e9) {
-                    // It did not break, it is slow: who asks again waits again.
+                    // It did not break, it is slow: another question would wait again.
                     $this->breaker->failed($failure->getMessage());
                 } elseif (\count($commands) > self::AT_ONCE && $began - $before >= $share) {
                     $size = max(1, intdiv(\count($part), self::PARTS));
@@ -315,11 +315,11 @@ final class PhpRedisConnection implements Living
         // A command whose reply was lost may have been carried out: it is not for the client to repeat it.
         $redis->setOption(\Redis::OPT_MAX_RETRIES, 0);
         $redis->setOption(\Redis::OPT_SERIALIZER, \Redis::SERIALIZER_NONE);
-        // Whoever had it last may have had another patience.
+        // Its last user may have had another timeout.
         $redis->setOption(\Redis::OPT_READ_TIMEOUT, $server->readTimeout > 0.0 ? $server->readTimeout : -1);
     }
 
-    /** One that is kept is closed as well: after an error nobody knows which reply comes next. */
+    /** One that is kept is closed as well: after an error it is unknown which reply comes next. */
     private static function close(\Redis $redis): void
     {
         try {

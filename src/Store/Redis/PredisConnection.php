@@ -21,9 +21,9 @@ use Predis\Response\Status;
 final class PredisConnection implements Parallel, Living
 {
     /**
-     * Nobody uses it, and all that it was asked is answered. Whoever uses it takes it out of here, and puts it back when all
-     * replies are read: so what an exception interrupts (a signal's handler may throw one anywhere) is never read by anybody
-     * else, nor by what such a handler asks itself.
+     * It is not in use, and all that it was asked is answered. Its user takes it out of here, and puts it back when all
+     * replies are read: so what an exception interrupts (a signal's handler may throw one anywhere) is never read by any
+     * other user, nor by what such a handler asks itself.
      *
      * @var ?array{Client, Watch}
      */
@@ -85,7 +85,7 @@ final class PredisConnection implements Parallel, Living
                 }
             } catch (\Throwable $failure) {
                 if ($failure instanceof PredisException && hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout) {
-                    // It did not break, it is slow: who asks again waits again.
+                    // It did not break, it is slow: another question would wait again.
                     $this->breaker->failed($failure->getMessage());
                 }
 
@@ -102,7 +102,7 @@ final class PredisConnection implements Parallel, Living
         };
     }
 
-    /** After an error nobody knows which reply comes next. */
+    /** After an error it is unknown which reply comes next. */
     private function broken(Client $client, \Throwable $failure): \Throwable
     {
         $client->disconnect();

@@ -246,7 +246,7 @@ final class Reading
             if ($now === null) {
                 return null;
             }
-            // Who judges here looks at each item in any case.
+            // Where this process judges, it looks at each item in any case.
             if ($now[2] > 0 && ($nearTags !== null || self::mayBeDead(\array_slice($values, 1), $now[2]))) {
                 $doubtful[$i] = $now;
             }

@@ -17,7 +17,7 @@ namespace Larder\Store\Redis;
  *     tags    e: epoch; f: the version of those that are not there; n: how many there are; t<tag>: its version, either
  *             the tick or, where what was killed may be served, that of TagVersion in three numbers;
  *             h: the tick at which half of all that may be there were; s: where a sweep has come to
- *     log     a stream, if anybody follows it. Each entry has the field e, its mark: epoch 8, tick 6. Behind it is what near stores
+ *     log     a stream, if it is followed. Each entry has the field e, its mark: epoch 8, tick 6. Behind it is what near stores
  *             must forget: k with the name of an item or t with a tag, as often as there are any; or a: everything
  *     invalidations   a stream of the last thousand. The id of each is its tick. Each has the field e: epoch 8, the tick of the
  *             invalidation before it 6. Behind it is each tag, as t, or as s if what was killed may be served (see NearTags)

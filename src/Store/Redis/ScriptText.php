@@ -11,7 +11,7 @@ namespace Larder\Store\Redis;
 final class ScriptText
 {
     /**
-     * Judges items. As long as no tag was invalidated all pass for living: who reads their values sees which are missing or of another
+     * Judges items. As long as no tag was invalidated all pass for living: a reader of their values sees which are missing or of another
      * epoch. Of what is missing a fill will be judged by the key versions; a server that lets nothing be written will not have one.
      *
      * Arguments: 1 to be told the time; 1 to be told the values. Reply: epoch, tick, the tick at which a tag was last invalidated,
@@ -330,7 +330,7 @@ final class ScriptText
         LUA;
 
     /**
-     * Takes the clock over into another life, unless somebody else has, or that is over as well. What is stored stays, or dies; no token of
+     * Takes the clock over into another life, unless another process has, or that is over as well. What is stored stays, or dies; no token of
      * before judges anything. The first write is one that also a full server allows.
      *
      * Arguments: the life and the process that the clock names, those that it is to name, 1 if everything is to stay.

@@ -81,7 +81,7 @@ final class Server
         if ($this->password !== null) {
             $greeting[] = $this->user === null ? ['AUTH', $this->password] : ['AUTH', $this->user, $this->password];
         }
-        // The client keeps connections by their address only: whoever had it last may have been in another database.
+        // The client keeps connections by their address only: the last user may have been in another database.
         if ($this->database !== 0 || $this->isKept()) {
             $greeting[] = ['SELECT', (string) $this->database];
         }

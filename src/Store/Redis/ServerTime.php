@@ -15,7 +15,7 @@ final class ServerTime
     /** Seconds after which the server's clock is compared with ours again. */
     private const IS_TRUE_FOR = 60;
 
-    /** Seconds after which the others are told again: as long as somebody asks this server now and then, nobody has to ask it for its time alone. */
+    /** Seconds after which the others are told again: as long as some process asks this server now and then, none has to ask it for its time alone. */
     private const TOLD_EVERY = 20;
 
     /** Seconds in which a comparison is worth telling. */

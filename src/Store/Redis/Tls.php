@@ -12,7 +12,7 @@ final class Tls
      * @param ?string $certificate a file with the certificate that we show; null: none
      * @param ?string $key         a file with its key; null: it is in the same file
      * @param ?string $name        the name that the server's certificate has to have; null: that of its address
-     * @param bool    $verify      false: whoever answers is believed, which keeps out listeners but no impostors
+     * @param bool    $verify      false: any server that answers is believed, which keeps out listeners but no impostors
      */
     public function __construct(
         public readonly ?string $ca = null,

@@ -24,7 +24,7 @@ final class Watch
 
     private string $life = '';
 
-    /** @param ?resource $stream what the connection goes over; null: nobody looks whether it is over */
+    /** @param ?resource $stream what the connection goes over; null: whether it is over is not looked at */
     private function __construct(
         private readonly mixed $stream = null,
     ) {}
@@ -53,7 +53,7 @@ final class Watch
     }
 
     /**
-     * Whether the connection was closed while nobody used it: over TLS a forked child does so when it ends. As nothing was sent, anything
+     * Whether the connection was closed while it was not in use: over TLS a forked child does so when it ends. As nothing was sent, anything
      * may be sent over another one. All replies are read, so there is nothing to read but the end.
      */
     public function isOver(): bool

@@ -27,7 +27,7 @@ use Psr\Log\LoggerInterface;
  */
 final class PoolRemembering implements Remembers
 {
-    /** Seconds that a pool's lease lasts at most, and that anybody waits in it. */
+    /** Seconds that a pool's lease lasts at most, and that a process waits in it. */
     private const LONGEST = 3_600.0;
 
     /** No caller can have this object: what it is identical to was not in the pool. */

@@ -37,7 +37,7 @@ final class Changes
      */
     public function save(Item $item, int|string $stored, string $mark, SaveMode $mode): bool
     {
-        // What nobody can make a value of is missing to everyone who asks.
+        // Bytes of which no process can make a value are a miss to all.
         if ($mode !== SaveMode::Set && ($this->values->of($this->rows->live($item->key)) !== $this->values->nothing) !== ($mode === SaveMode::Replace)) {
             return false;
         }
@@ -140,7 +140,7 @@ final class Changes
         );
     }
 
-    /** Deletes the key, but refuses nobody because of it. */
+    /** Deletes the key, but refuses no fill because of it. */
     private function drop(string $key): void
     {
         $this->database->change(

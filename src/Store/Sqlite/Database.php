@@ -41,10 +41,10 @@ final class Database
     /** Microseconds until another try. */
     private const LOG_PAUSE = 500;
 
-    /** SQLITE_OPEN_NOFOLLOW, which PHP has no name for: not even one that somebody puts there at this moment. */
+    /** SQLITE_OPEN_NOFOLLOW, which PHP has no name for: not even a link that is put there at this moment. */
     private const NO_LINKS = 0x0100_0000;
 
-    /** After these nobody writes: the file is read-only, damaged, full, no database. */
+    /** After these no process can write: the file is read-only, damaged, full, no database. */
     private const TAKES_NOTHING = [8, 11, self::FULL, 26];
 
     /**
@@ -82,7 +82,7 @@ final class Database
     private bool $isReadyToWrite = false;
 
     /**
-     * @param string                    $path    its directory must exist; the file belongs to whoever owns that, also if root made it, and
+     * @param string                    $path    its directory must exist; the file belongs to its owner, also if root made it, and
      *                                           may be written into by those of its group who may write there
      * @param float                     $timeout seconds to wait for another writer
      * @param ?int                      $size    bytes at most; null: as many as there is room for
@@ -144,7 +144,7 @@ final class Database
     }
 
     /**
-     * Does the work as one transaction that nobody else writes in.
+     * Does the work as one transaction, during which no other process writes.
      *
      * @template T
      *
@@ -370,7 +370,7 @@ final class Database
     }
 
     /**
-     * Empties the log if it has grown too long. SQLite begins it anew only in a moment in which nobody reads, and under load
+     * Empties the log if it has grown too long. SQLite begins it anew only in a moment without readers, and under load
      * there is none; here readers are waited for, each of which has what is in the database by then. A process that brings over
      * a part of it after a write, as each does while it is long, is waited for too: SQLite gives up at once where one is at it.
      */
@@ -541,7 +541,7 @@ final class Database
     }
 
     /**
-     * Does work that SQLite lets wait for nobody: each of two would wait for what the other has.
+     * Does work during which SQLite does not wait for a lock: each of two would wait for what the other has.
      *
      * @template T
      *

@@ -109,7 +109,7 @@ final class HeadFile
     {
         $head = null;
         try {
-            // Even if it is gone by now: then this one is nobody's.
+            // Even if it is gone by now: then this one has no readers.
             $this->change(
                 static fn(int $size, string $state): int => $state === $begun ? $size + 1 : $size,
                 false,
@@ -120,7 +120,7 @@ final class HeadFile
                 },
             );
         } catch (StoreUnavailable) {
-            // It stays odd, until somebody repairs it.
+            // It stays odd, until it is repaired.
         }
 
         return $head;
@@ -189,7 +189,7 @@ final class HeadFile
             if ($there !== false && $there['ino'] === $this->number) {
                 return [$file, $there['size']];
             }
-            // Somebody has removed it.
+            // It was removed.
             fclose($file);
             $this->file = null;
         }
@@ -209,7 +209,7 @@ final class HeadFile
         $directory = new PrivateDirectory(\dirname($this->path), Guests::RootAndGroup);
         $file = $directory->open($this->path) ?: throw $this->unavailable('it cannot be opened');
         if (!$directory->holds($file, $this->path)) {
-            // Somebody has removed it meanwhile, which is noticed when its lock is taken.
+            // It was removed meanwhile, which is noticed when its lock is taken.
             $distrust = $directory->distrustOf($this->path);
             if ($distrust !== null) {
                 throw StoreUnavailable::because("The head of a log, \"{$this->path}\",", $distrust->reason(), $distrust->remedy);

@@ -100,7 +100,7 @@ final class Rows
     }
 
     /**
-     * Somebody has removed the clock: nothing can be judged that was there before. What came after a new clock stays,
+     * The clock was removed: nothing can be judged that was there before. What came after a new clock stays,
      * leases among it, if another process has made one since this one looked.
      */
     public function restart(): void
@@ -221,7 +221,7 @@ final class Rows
         return $this->database->attempt(function () use ($tags, $epoch): array {
             $versions = array_fill_keys($tags, new TagVersion(\PHP_INT_MAX));
             foreach (array_chunk($tags, self::KEYS_AT_ONCE) as $chunk) {
-                // The floor goes with what it stands for: in between, somebody might clear.
+                // The floor goes with what it stands for: in between, another process might clear.
                 $marks = implode(',', array_fill(0, \count($chunk), '?'));
                 $rows = $this->database->rows(
                     "SELECT c.tag_floor, t.tag, t.dead, t.stale, t.until FROM {$this->schema->clock} c"

@@ -57,7 +57,7 @@ final class Schema
     }
 
     /**
-     * What raises a floor when a row goes that it then stands for, whoever deletes it. A database made by an earlier
+     * These raise a floor when a row goes that it then stands for, by any deletion. A database made by an earlier
      * version lacks these.
      *
      * @return array<string, string> the statement that makes it, by the name of the trigger
@@ -93,7 +93,7 @@ final class Schema
         return "UPDATE {$this->clock} SET epoch = CAST(hex(randomblob(8)) AS BLOB) WHERE id = 1";
     }
 
-    /** @return list<string> what leaves no event, takes no room, and makes a position of the last one that nobody knows */
+    /** @return list<string> what leaves no event, takes no room, and makes a position of the last one that is unknown */
     public function endOfLog(): array
     {
         return [

@@ -200,7 +200,7 @@ final class SqliteLog implements Beside
             }
         }
         if (($this->tables)()->rows->notices->areThere((string) ($rows[0][3] ?? ''))) {
-            // What a notice says is dead is in no event; once it is in the tables, this position is one that nobody knows.
+            // What a notice says is dead is in no event; once it is in the tables, this position is unknown to all.
             return null;
         }
 
@@ -215,7 +215,7 @@ final class SqliteLog implements Beside
             if ($rows !== []) {
                 return ["{$rows[0][0]}:{$rows[0][1]}", (string) $rows[0][2]];
             }
-            // Somebody has emptied it.
+            // It was emptied.
             $this->database()->change($this->schema->startOfLog());
         } while (true);
     }
@@ -228,7 +228,7 @@ final class SqliteLog implements Beside
     private function repair(): void
     {
         try {
-            // Whoever writes has not died, and makes it even when that is over.
+            // A writer that is still at it has not died, and makes it even at its end.
             $this->database()->atomicallyAtOnce(function (): void {
                 $this->head->repair();
             });
