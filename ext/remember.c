@@ -400,7 +400,7 @@ static bool wait_for_other(remembering *call, uint64_t began, enum larder_lease_
     return false;
 }
 
-/* The lease is given back when the value is stored, not before: who waits for it looks then.
+/* The lease is given back when the value is stored, not before: a process that waits for it looks then.
  * model/lease.pml: remember(), compute() */
 static void remember(remembering *call, zval *result)
 {

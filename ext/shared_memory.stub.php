@@ -44,7 +44,7 @@ namespace Larder {
         /** Whether the value is stored. */
         public bool $isStored = true;
 
-        /** Whether what is returned only stands in for what could not be computed: then it is not stored, and nobody tries again for $retry seconds. */
+        /** Whether what is returned only stands in for what could not be computed: then it is not stored, and no process tries again for $retry seconds. */
         public bool $hasFailed = false;
 
         private function __construct() {}
@@ -61,7 +61,7 @@ namespace Larder {
      * members of that group.
      *
      * Reading takes no lock, and hands out arrays and long strings in place, without copying them; they are ordinary
-     * values all the same: who changes one gets a copy of its own. Keys are 1 to 65,535 bytes, of any kind; keys given
+     * values all the same: code that changes one gets a copy of its own. Keys are 1 to 65,535 bytes, of any kind; keys given
      * as ints in arrays mean their decimal string. A TTL is in seconds; null means that the item does not expire, zero or
      * less deletes it.
      *
@@ -81,7 +81,7 @@ namespace Larder {
      * new truth: increment, replace, and a set of a key that this request has not missed. A *fill* only keeps what was
      * computed because of a miss: fill, add, remember, and the first set of a key after this request missed it (get,
      * getMany, fetch or has found nothing). A fill that began before a write, a delete, an invalidation of one of its tags
-     * or a clear by somebody else is refused, and so is one that began while the pool could not be reached; fills that
+     * or a clear by another process is refused, and so is one that began while the pool could not be reached; fills that
      * overlap do not refuse each other.
      *
      * A tag is a name, 1 to 65,535 bytes, that many items carry, up to 4,096 each; invalidating it kills all of them in constant
@@ -132,7 +132,7 @@ namespace Larder {
          * Writes what lives in a pool to a file that outlives the machine's memory, and ends the pool. The next one of its name
          * begins with what was saved, tags, expiries and counters included, and the file is gone: it is used once at most.
          *
-         * Until it is done the pool is closed to everybody: reads miss, fills are refused, and whatever must not be lost throws
+         * Until it is done the pool is closed to all processes: reads miss, fills are refused, and whatever must not be lost throws
          * PoolUnusable. The file lies in the directory larder-<uid> within larder.snapshot. What a new pool began with, or why
          * with nothing, is in statistics()['snapshot'].
          *
@@ -146,7 +146,7 @@ namespace Larder {
          * Gives a pool another size, and keeps what lives in it: the pool is saved, and the next one of its name is made in that
          * size and loaded, with no other process in between. If it gets smaller, it evicts what has no room.
          *
-         * While it is saved, the pool is closed to everybody, as by save(); while the next one is loaded, others use it already.
+         * While it is saved, the pool is closed to all processes, as by save(); while the next one is loaded, others use it already.
          * It fails before anything is changed where /dev/shm has too little room, or a pool that must not evict holds too much.
          *
          * @param int $size bytes, 4 MiB to 1 TiB
@@ -270,10 +270,10 @@ namespace Larder {
          * @phpstan-param (\Closure(callable(TGiven): T, Computation): mixed)|null $through is called in place of $compute, with it and
          *     with what it would be given; so one closure serves many calls, and may give it something else
          * @param float $lease seconds that a computation may take before another process begins one as well, up to 3,600;
-         *     one that is killed is noticed at once; 0: no lease, whoever misses computes
+         *     one that is killed is noticed at once; 0: no lease, each process that misses computes
          * @param float|null $missWait seconds to wait for another's computation before computing in spite of it; null: twice $lease
          * @param float $staleWait seconds to wait for it although something stale could be served
-         * @param float $retry seconds in which nobody tries again after a computation has thrown and what is there was
+         * @param float $retry seconds in which no process tries again after a computation has thrown and what is there was
          *     served
          * @phpstan-return T
          * @throws \Throwable what $compute throws
@@ -294,7 +294,7 @@ namespace Larder {
         public function release(string $key): void {}
 
         /**
-         * Waits until nobody has the key's lease, but not for long.
+         * Waits until no process has the key's lease, but not for long.
          *
          * @param float $seconds at most
          * @return bool is it free

@@ -62,7 +62,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
     /** @return list<int> */
     public function getSubscribedSignals(): array
     {
-        // Who starts it by nohup(1) wants it to outlive the terminal.
+        // A run that nohup(1) starts is to outlive the terminal.
         return [SIGINT, SIGTERM, ...(self::isIgnored(SIGHUP) ? [] : [SIGHUP])];
     }
 
@@ -186,7 +186,7 @@ final class BenchCommand extends Command implements SignalableCommandInterface
         $comparison = Comparison::of(new Findings(self::read($files[0])), new Findings(self::read($files[1])), Choice::patterns($input));
         (new ComparisonReport($output))->write($comparison);
         if ($comparison->changes === []) {
-            // Who watches a build must hear that nothing was compared.
+            // The log of a build must say that nothing was compared.
             throw new \InvalidArgumentException('The two runs have no measurement in common that can be compared: give two runs of the same experiments, subjects and profile.');
         }
 

@@ -7,7 +7,7 @@ namespace Larder\Bench\Experiment;
 /** Does something in several forked processes at the same time; APCu's memory is shared by those of one parent only. */
 final class Forked
 {
-    /** No experiment lasts as long: who waits for a process that lives waits until it has answered. */
+    /** No experiment lasts as long: a wait for a process that lives ends with its answer. */
     public const PATIENCE_S = 86_400;
 
     /**

@@ -110,7 +110,7 @@ final readonly class WebScripts
         );
     }
 
-    /** The table of SqliteTable, its file not mapped; who opens the file last and closes it puts the log away, which each request does that is alone. */
+    /** The table of SqliteTable, its file not mapped; the last to close the file puts the log away, as each request does that is alone. */
     private static function sqlite(string $file, bool $isPersistent): WebScript
     {
         $open = "\$database = new PDO('sqlite:{$file}', null, null, [PDO::ATTR_PERSISTENT => " . var_export($isPersistent, true) . ', PDO::ATTR_TIMEOUT => 5]); ';

@@ -175,7 +175,8 @@ static void raise_tags(larder_pool *pool, const uint64_t *tags, size_t count)
         return;
     }
     LARDER_FAULT(LARDER_AT_INVALIDATED);
-    /* seq_cst, after the table: who sees the new count sees it. T2: a look that missed it says an older count. */
+    /* seq_cst, after the table: a reader that sees the new count sees it. T2: a look that missed it says an older
+       count. */
     atomic_fetch_add_explicit(&pool->header->invalidations, 1, memory_order_seq_cst);
 }
 

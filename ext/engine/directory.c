@@ -137,7 +137,7 @@ static enum larder_directory judge_unopened(const char *path, int code, larder_o
         return LARDER_DIRECTORY_ABSENT;
     }
     if (code == ELOOP || code == ENOTDIR) {
-        larder_fail(error, "%s is not a directory but a link or file that somebody put there; remove it.", path);
+        larder_fail(error, "%s is not a directory but a link or file that does not belong there; remove it.", path);
         return there && !S_ISDIR(status.st_mode) ? LARDER_DIRECTORY_FOREIGN : LARDER_DIRECTORY_TROUBLE;
     }
     if (owner.shared && code == EACCES && there && status.st_gid == owner.group) {
@@ -294,7 +294,7 @@ int larder_file_open(const larder_pool *pool, int directory, struct stat *status
         if (errno != ENOENT) {
             int code = errno;
             if (code == ELOOP) {
-                larder_fail(error, "%s is a symbolic link that somebody put there; remove it.", pool->paths.full);
+                larder_fail(error, "%s is a symbolic link that does not belong there; remove it.", pool->paths.full);
             } else {
                 larder_fail(error, "The pool file %s cannot be opened (%s); %s.", pool->paths.full, strerror(code),
                             larder_remedy(code, "check who owns it"));

@@ -20,8 +20,8 @@
  *     leaves the pool emptier than it has to be, and makes one store in a thousand slow.
  *   - Moving is bounded per call. At the bound it is put off, and the reserve shrinks for a while. Dropping at the
  *     bound raised the miss ratio by up to 18 % of itself. Where processors are busy, a process that makes room may
- *     wait for one while others fill the reserve. Who then finds nothing free walks until something is, and only if
- *     it has moved a MiB on its way does what was used go, too.
+ *     wait for one while others fill the reserve. A process that then finds nothing free walks until something is, and
+ *     only if it has moved a MiB on its way does what was used go, too.
  *   - Where segments wait in limbo for readers, walking on would send the rest of the pool there, too. So from the
  *     first that waits only unpinned segments are walked, and what lately waited there is kept as extra reserve. To
  *     walk none until nothing is free left it all to one store in a thousand, and a quarter of the pool in limbo.
@@ -340,8 +340,8 @@ static void free_segments(larder_pool *pool, uint32_t wanted, uint32_t walks)
 {
     const larder_list_ends *available = &pool->header->lists[LARDER_LIST_FREE];
     bool evicts = pool->geometry.evict != 0;
-    /* What is moved in one call is not moved again in it. Else two segments with the least in them, which do not fit into
-     * one, would take turns. */
+    /* What is moved in one call is not moved again in it. Else two segments with the least in them, which do not fit
+     * into one, would take turns. */
     uint64_t left = MOVED_AT_ONCE, newest = evicts ? ANY_AGE : pool->header->sequence;
     larder_drain_limbo(pool);
     for (uint32_t walked = 0; available->count < wanted && walked < walks; walked++) {

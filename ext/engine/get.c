@@ -45,7 +45,8 @@ bool larder_look_pinned(larder_pool *pool, uint64_t word, const larder_key *key,
     }
     if (found.item->tags != 0) {
         LARDER_FAULT(LARDER_AT_LOOKED);
-        /* relaxed: who finds it may rely on a look that came before it was written. The count was read before the look.
+        /* relaxed: a reader that finds it may rely on a look that came before it was written. The count was read before
+           the look.
          */
         atomic_store_explicit(larder_item_looked_at(found.item), looked_at, memory_order_relaxed);
     }

@@ -304,8 +304,8 @@ void larder_pool_leave(larder_pool *pool)
  * path again; a process that removes pool after pool would have them all until its request ends, because it may be
  * using values in place, and idle workers keep one that was saved until their next request, so that there might be no
  * room for its successor. So a process that removes or saves a pool frees its segments at once, but for those that are
- * pinned, by the protocol of pin.h: the generation is raised, and only then are the pins looked at. Who has not
- * noticed yet finds that every word is void. No process opens a segment any more, because the lock is not to be had
+ * pinned, by the protocol of pin.h: the generation is raised, and only then are the pins looked at. A reader that has
+ * not noticed yet finds that every word is void. No process opens a segment any more, because the lock is not to be had
  * (lock.c): so none is written to without a pin.
  */
 

@@ -36,7 +36,7 @@ uint64_t larder_in_flight_begin(larder_pool *pool, larder_in_flight what)
         }
     }
     LARDER_FAULT(LARDER_AT_IN_FLIGHT);
-    /* release: who finds this number or a later one finds what was said. The tick that follows carries both to a
+    /* release: a reader of this number or a later one finds what was said. The tick that follows carries both to a
      * process that takes a token at it or later (the clock is read with acquire); an older token is older than the
      * item's killer. */
     return atomic_fetch_add_explicit(&pool->header->in_flight_begun, 1, memory_order_release) + 1;
@@ -50,7 +50,7 @@ void larder_in_flight_end(larder_pool *pool, uint64_t number)
         /* relaxed: no other process writes here. */
         if (atomic_load_explicit(&pool->slot->in_flight[i], memory_order_relaxed) != 0) {
             LARDER_FAULT(LARDER_AT_IN_FLIGHT);
-            /* release: who finds that it is over finds the cells where the second tick has moved them. */
+            /* release: a reader that finds it over finds the cells where the second tick has moved them. */
             atomic_store_explicit(&pool->slot->in_flight[i], 0, memory_order_release);
         }
     }

@@ -62,8 +62,8 @@ static bool clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerp
         if ((word & LARDER_PENDING) != 0) {
             done = which == FINAL || larder_exchange_word(LARDER_AT_OUST, at, word, 0);
         } else if (larder_matches(pool, word, key, &found)) {
-            /* What was stored after the tick is not its business: who waited for it to take the key's place may be here
-             * already. A fill whose token is the very tick began after it. */
+            /* What was stored after the tick is not its business: a writer that waited for it to take the key's place
+             * may be here already. A fill whose token is the very tick began after it. */
             done = larder_is_since(found.item, tick) || (which == OTHERS && larder_is_readable(pool, found.item));
             existed |= !done && larder_is_alive(pool, found.item);
             done = done || larder_clear_found(pool, &found);

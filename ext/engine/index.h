@@ -9,7 +9,8 @@
  *   I2  At most one final word points at an item of a key that one kind of PHP can read: a word becomes final only when
  *       its writer, with a pending word in place, has seen no other; later ones see that one.
  *   I3  After a delete has returned, no word points at an item whose store began before the delete did, whatever its
- *       writer does from then on. Void words of the key are cleared, too: who pins their segment reads on there.
+ *       writer does from then on. Void words of the key are cleared, too: a reader that pins their segment reads on
+ *       there.
  *
  * Publishing and deleting are two parties that each write one thing and then read the other's:
  *

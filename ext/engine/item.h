@@ -50,8 +50,8 @@ static inline uint8_t larder_item_level(const larder_item *item)
     return (uint8_t)((item->traits & LARDER_LEVEL_MASK) >> LARDER_LEVEL_SHIFT);
 }
 
-/* Did its computation begin at that tick or later? Of an item whose version was raised this is unknown: who must not
- * leave anything older takes it for older. */
+/* Did its computation begin at that tick or later? Of an item whose version was raised this is unknown: a caller that
+ * must not leave anything older takes it for older. */
 static inline bool larder_is_since(const larder_item *item, uint64_t tick)
 {
     return item->version >= tick && (item->traits & LARDER_VERSION_RAISED) == 0;

@@ -2,7 +2,8 @@
  *
  * Items are found by a hash that PHP keeps in its strings, so that for most keys it is already there. It is a weak one:
  * 33 * '1' + 'Q' is 33 * '2' + '0', and "sku:1Q" and "sku:20" have the same. To the index that is no matter, as it
- * compares the bytes. Who cannot compare them, because it keeps no keys, goes by a name into which they are mixed.
+ * compares the bytes. A table that cannot compare them, because it keeps no keys, goes by a name into which they are
+ * mixed.
  */
 #ifndef LARDER_KEY_H
 #define LARDER_KEY_H

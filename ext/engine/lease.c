@@ -14,7 +14,7 @@
 #define TAG_SHIFT 48
 #define END_SHIFT 21
 #define HOLDER    0x1fffffu  /* incarnation and slot */
-#define NOBODY    HOLDER     /* a slot that there is not: geometry.c */
+#define NO_HOLDER HOLDER     /* a slot that there is not: geometry.c */
 #define TENTHS    0x7ffffffu /* 155 days */
 #define LOOK_MS   20u        /* how often a waiter looks whether the holder lives */
 #define HELD_AT_ONCE                                                                                                   \
@@ -63,7 +63,7 @@ static bool has_ended(larder_pool *pool, uint64_t word)
         return true;
     }
     if (slot >= pool->geometry.slot_count) {
-        return (word & HOLDER) != NOBODY;
+        return (word & HOLDER) != NO_HOLDER;
     }
     /* acquire: as for pending words. */
     return (atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) & 0xff) !=
@@ -122,7 +122,7 @@ static void give_back(larder_pool *pool, larder_lease *lease, uint64_t next)
 {
     uint64_t seen = atomic_load_explicit(&lease->word, memory_order_relaxed);
     LARDER_FAULT(LARDER_AT_RELEASE);
-    /* release: who takes it next, or waited, sees what was stored under it. */
+    /* release: the process that takes it next, or waited, sees what was stored under it. */
     if (seen != 0 && is_ours(pool, seen) &&
         atomic_compare_exchange_strong_explicit(&lease->word, &seen, next, memory_order_release,
                                                 memory_order_relaxed)) {
@@ -162,7 +162,7 @@ void larder_lease_hold_off(larder_pool *pool, const larder_key *key, uint32_t mi
 {
     larder_lease *lease = unlist(pool, key);
     if (lease != NULL) {
-        give_back(pool, lease, word_of(pool, key, milliseconds, NOBODY));
+        give_back(pool, lease, word_of(pool, key, milliseconds, NO_HOLDER));
     }
 }
 

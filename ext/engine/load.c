@@ -183,7 +183,7 @@ void larder_snapshot_load(larder_pool *pool)
         }
     } else if (!begin(pool)) {
         tell(pool, LARDER_BEGAN_EMPTY, 0, 0,
-             "Whoever was to load the snapshot came too late: its pool had been in use for a while.");
+             "The process that was to load the snapshot came too late: its pool had been in use for a while.");
     } else if (!is_sound(&header, (const uint8_t *)file + sizeof header)) {
         tell(pool, LARDER_BEGAN_EMPTY, 0, 0, "The snapshot was damaged; save again.");
     } else {

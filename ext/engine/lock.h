@@ -1,4 +1,4 @@
-/* The segment lock: who holds it makes room, opens and seals segments, and keeps their lists. Reading, storing into an
+/* The segment lock: its holder makes room, opens and seals segments, and keeps their lists. Reading, storing into an
  * open segment and deleting need none of that, and never take it.
  *
  * Its word says whose it is, slot and incarnation, so that it can be taken from a dead owner, after which the lists are

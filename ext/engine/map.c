@@ -180,7 +180,7 @@ void larder_unmap(larder_mapping *mapping)
     }
     pthread_mutex_lock(&mappings_lock);
     if (--mapping->users == 0) {
-        /* Under the lock: who maps the file next needs the address, and a fork must not copy it. */
+        /* Under the lock: the process that maps the file next needs the address, and a fork must not copy it. */
         give_up_mapping(mapping);
     }
     pthread_mutex_unlock(&mappings_lock);
@@ -392,7 +392,7 @@ void larder_map_has_slot(larder_mapping *mapping, uint32_t slot, bool has)
 
 bool larder_map_is_apart(const larder_mapping *mapping, uint32_t segment)
 {
-    /* acquire: who finds that it is not apart any more finds the page gone. */
+    /* acquire: a reader that finds it not apart any more finds the page gone. */
     return atomic_load_explicit(&mapping->apart[segment], memory_order_acquire) != 0;
 }
 
@@ -450,7 +450,7 @@ static larder_mapping *mapping_at(uintptr_t address)
 /* Its handles use nothing in place there from now on. */
 static void mark_all(larder_mapping *mapping, uint32_t segment)
 {
-    /* seq_cst: after the segment is apart; who pins it from now on finds that. */
+    /* seq_cst: after the segment is apart; a reader that pins it from now on finds that. */
     atomic_thread_fence(memory_order_seq_cst);
     for (struct marks *at = atomic_load_explicit(&mapping->marks, memory_order_acquire); at != NULL; at = at->next) {
         uint32_t pinned = atomic_load_explicit(&at->of[segment], memory_order_relaxed);
@@ -508,7 +508,7 @@ void larder_map_reunite(const larder_pool *pool)
             pool->slot != NULL && pool->writer.slot_index / 64 == w ? UINT64_C(1) << pool->writer.slot_index % 64 : 0;
         atomic_store_explicit(&mapping->slots[w], own, memory_order_relaxed);
     }
-    /* Who pins a segment later finds it apart, and reads nothing in place, or is found here: see map.h. */
+    /* A reader that pins a segment later finds it apart, and reads nothing in place, or is found here: see map.h. */
     atomic_thread_fence(memory_order_seq_cst);
     for (uint32_t i = 0; i < mapping->layout.segment_count; i++) {
         uint32_t run = atomic_load_explicit(&mapping->apart[i], memory_order_relaxed);

@@ -103,8 +103,8 @@ bool larder_pinned_by_any(larder_pool *pool, uint32_t segment)
      * comes before our look. */
     atomic_thread_fence(memory_order_seq_cst);
     LARDER_FAULT(LARDER_AT_LOOK);
-    /* Asked anew at each: who forks copies its pins to a slot behind its own, which may be the first to be taken there,
-     * and then drops its own. A process that finds those dropped finds the copy counted. */
+    /* Asked anew at each: a process that forks copies its pins to a slot behind its own, which may be the first to be
+     * taken there, and then drops its own. A process that finds those dropped finds the copy counted. */
     for (uint32_t i = 0; i < larder_slots_used(pool); i++) {
         const _Atomic uint64_t *word = pool->pins + (size_t)i * pool->geometry.pin_words + segment / 64;
         /* acquire: pairs with the release that drops a pin; the reads under it are done. */

@@ -27,7 +27,7 @@ static void reuse_recent(larder_pool *pool, enum larder_list queue)
         uint32_t before = pool->segments[index].prev;
         const larder_segment *segment = &pool->segments[index];
         /* Looked at again behind the pins: a writer that pinned it may have published something since the first look.
-         * Who pins it from now on finds it sealed. */
+         * A reader that pins it from now on finds it sealed. */
         if (larder_segment_live_items(segment) == 0 && pool->header->victim != index + 1 &&
             !larder_pinned_by_any(pool, index) && larder_segment_live_items(segment) == 0) {
             larder_empty_segment(pool, index);

@@ -5,7 +5,7 @@
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
-/* Who comes before a segment says which is next, and who comes after it which was before: a neighbour, or the list. */
+/* The one before a segment says which is next, and the one after it which was before: a neighbour, or the list. */
 static void join(larder_pool *pool, larder_list_ends *ends, uint32_t prev, uint32_t next)
 {
     *(prev == LARDER_NO_SEGMENT ? &ends->first : &pool->segments[prev].next) = next;

@@ -195,7 +195,7 @@ void larder_snapshot_claim(larder_pool *pool, larder_header *header)
         /* Where the clock of the pool stopped that was saved: all its versions are older than what happens from now on.
          */
         atomic_store_explicit(&header->clock, found.clock > 0 ? found.clock : 1, memory_order_relaxed);
-        larder_fail(&why, "Whoever was to load the snapshot has not done it.");
+        larder_fail(&why, "The process that was to load the snapshot has not done it.");
     }
     snprintf(header->reason, sizeof header->reason, "%.*s", (int)sizeof header->reason - 1, why.message);
     atomic_store_explicit(&header->began, fd >= 0 ? LARDER_LOADING : LARDER_BEGAN_EMPTY, memory_order_relaxed);

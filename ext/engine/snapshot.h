@@ -11,9 +11,9 @@
  *       what finds the pool closed is done again in the next pool, or fails loudly.
  *   N2  A snapshot is loaded at most once: it loses its name, for good, before the pool that loads it gets one. A crash
  *       in between means an empty pool.
- *   N3  While a pool lives, no snapshot of its name does: who attaches removes one that lies about, left by processes
- *       with another configuration, before the pool is used. A snapshot also knows which file it is (inode and birth),
- *       so that a copy, or one restored from a backup, is none.
+ *   N3  While a pool lives, no snapshot of its name does: a process that attaches removes one that lies about, left by
+ *       processes with another configuration, before the pool is used. A snapshot also knows which file it is (inode
+ *       and birth), so that a copy, or one restored from a backup, is none.
  *
  * Loading takes place while others use the new pool already, and so is a fill like any other: its token is the clock at
  * which the pool was closed, where the new pool's clock begins. What was written, deleted or invalidated since the new

@@ -46,7 +46,7 @@ static uint64_t window_of(const larder_window *place)
 
 static bool is_named(const larder_window *place, uint64_t tag)
 {
-    /* relaxed: it only takes a window from others that share a part of its hash; who was named last has it. */
+    /* relaxed: it only takes a window from others that share a part of its hash; the one named last has it. */
     return atomic_load_explicit(&place->tag, memory_order_relaxed) == tag;
 }
 

@@ -2,8 +2,8 @@
  *
  *     take:  tick, move the key version | freeze a counter | exchange the word of that very version for nothing
  *
- * Invariant: the exchange that empties the word is what takes the version. Who replaced it, deleted it or took it
- * before has exchanged that word, and the take fails; what is stored later has a word of its own, and stays.
+ * Invariant: the exchange that empties the word is what takes the version. A process that replaced it, deleted it or
+ * took it before has exchanged that word, and the take fails; what is stored later has a word of its own, and stays.
  *
  * A take is a delete to fills: the key version has moved before the word goes, so that what was computed before is
  * refused. It is none to writes: one that is in flight is a later one, and its deletion is not raised.

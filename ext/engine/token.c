@@ -383,7 +383,7 @@ bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t cou
         foreign = others > foreign ? others : foreign;
         *version = its > *version ? its : *version;
     }
-    /* Only after all cells were read: who was alone before may not have been when they were, and would give the item
-     * the tick of another's event for its version. */
+    /* Only after all cells were read: a process that was alone before may not have been when they were, and would give
+     * the item the tick of another's event for its version. */
     return foreign > token && !larder_own_are_all(pool, token);
 }

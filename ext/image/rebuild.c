@@ -66,7 +66,8 @@ static inline void clear(struct rebuild *rebuild, uint32_t number)
     }
 }
 
-/* Clears `made` for the parts that are counted, as far as it has room: to clear all of it takes a tenth of a small read. */
+/* Clears `made` for the parts that are counted, as far as it has room: to clear all of it takes a tenth of a small
+   read. */
 static uint32_t count_parts(struct rebuild *rebuild)
 {
     const char *at = rebuild->image;
@@ -377,7 +378,7 @@ static void take_root(const struct rebuild *rebuild, zval *result)
     } else {
         ZVAL_OBJ_COPY(result, rebuild->made[0]);
     }
-    /* It contains itself. Who drops it without ever having kept it in a variable does not tell the collector. */
+    /* It contains itself. Code that drops it without ever having kept it in a variable does not tell the collector. */
     if (GC_REFCOUNT(Z_COUNTED_P(result)) > 1) {
         gc_check_possible_root(Z_COUNTED_P(result));
     }

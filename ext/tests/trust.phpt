@@ -190,17 +190,17 @@ a directory of root: works 700 600 in larder-64991.%s
   log: Larder: The directory /dev/shm/larder-64991 belongs to user 0, not to user 64991 who runs this process; have its owner remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
   remove: nothing was thrown
 a link to a directory of the user: works 700 600 in larder-64991.%s
-  log: Larder: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there; remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
+  log: Larder: /dev/shm/larder-64991 is not a directory but a link or file that does not belong there; remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
   remove: nothing was thrown
 a link to nothing: works 700 600 in larder-64991.%s
-  log: Larder: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there; remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
+  log: Larder: /dev/shm/larder-64991 is not a directory but a link or file that does not belong there; remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
   remove: nothing was thrown
 a file: works 700 600 in larder-64991.%s
-  log: Larder: /dev/shm/larder-64991 is not a directory but a link or file that somebody put there; remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
+  log: Larder: /dev/shm/larder-64991 is not a directory but a link or file that does not belong there; remove it. Until then the pools of user 64991 lie in /dev/shm/larder-64991.%s.
   remove: nothing was thrown
-a link as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is a symbolic link that somebody put there; remove it.
+a link as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is a symbolic link that does not belong there; remove it.
   remove: nothing was thrown
-a link to nothing as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is a symbolic link that somebody put there; remove it.
+a link to nothing as pool: Larder\Exception\PoolUnusable: /dev/shm/larder-64991/trust@%d is a symbolic link that does not belong there; remove it.
   remove: nothing was thrown
 a directory as pool: Larder\Exception\PoolUnusable: The pool file /dev/shm/larder-64991/trust@%d cannot be opened (Is a directory); check who owns it.
   remove: Larder\Exception\PoolUnusable: The pool file /dev/shm/larder-64991/trust@%d cannot be removed (Is a directory).

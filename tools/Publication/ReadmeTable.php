@@ -55,7 +55,7 @@ final readonly class ReadmeTable
             foreach (self::FIGURES as [$value, $operation]) {
                 $case = ['value' => $value, 'operation' => $operation->value, 'keys' => 'one hot key'];
                 $verdict = $subject === self::OURS ? null : $findings->verdict('gets', 'time', $case, self::OURS, $subject);
-                // Our library over our store is not somebody to win against.
+                // Our library over our store is no rival to win against.
                 if ($verdict !== null && $subject !== self::LIBRARY) {
                     $verdicts[$verdict->value]++;
                 }

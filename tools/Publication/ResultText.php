@@ -115,7 +115,7 @@ final readonly class ResultText
             return ['It was compared with nothing.'];
         }
         if ($rows === []) {
-            return [...$counts, '', 'It loses to nobody.'];
+            return [...$counts, '', 'It loses to none.'];
         }
 
         return [

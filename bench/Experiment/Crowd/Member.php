@@ -63,7 +63,7 @@ final class Member
         $this->loop = $loop = $this->load('loop', $this->body());
         $this->parts = array_map(self::part(...), array_chunk($this->plan(), self::ENTRIES));
         if (!$this->isWarmed) {
-            // Who has not visited all memory visits what it is to read: hundreds would not get as far in a round that is thrown away.
+            // A member that has not visited all memory visits what it is to read: hundreds would not get as far in a round that is thrown away.
             foreach ($this->parts as $part) {
                 [, , , , $this->client] = $loop($this->client, $this->place, [$part], 0);
             }

@@ -17,7 +17,7 @@ final class Refill
      */
     public static function afterHalfWasCleaned(Design $design, Fields $place, Catalogue $catalogue, int $clients, int $nanoseconds): array
     {
-        // All of them at once: who had no time for one after the other has the same items cleaned as the others.
+        // All of them at once: a subject that had no time for one after the other has the same items cleaned as the others.
         Forked::all(1, static function () use ($design, $place, $catalogue): array {
             $design->open($place)->clean(Cleans::allTags($catalogue));
 

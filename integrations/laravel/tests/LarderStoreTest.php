@@ -461,7 +461,7 @@ final class LarderStoreTest extends TestCase
 
     public function testAPrefixMayBeANumber(): void
     {
-        // Who took it for none would flush the whole cache.
+        // A store that took it for none would flush the whole cache.
         $cache = self::opened($this->application(['dsn' => 'array:', 'prefix' => 5]));
         self::assertSame('5', $cache->getStore()->getPrefix());
     }

@@ -195,7 +195,7 @@ final class BackendTest extends TestCase
         self::assertSame(0, $backend->getFillingPercentage());
     }
 
-    /** A file of PHP has it as a number. Who took that for none would clean all that is beside it. */
+    /** A file of PHP has it as a number. A backend that took that for none would clean all that is beside it. */
     public function testANamespaceMayBeANumber(): void
     {
         $dsn = $this->pools->dsn('SQLite');

@@ -62,7 +62,7 @@ final class Holders
         return new self($this->isWritten && $until !== [], $until);
     }
 
-    /** Seconds until all have ended; 0: nobody has it. */
+    /** Seconds until all have ended; 0: it is free. */
     public function ttl(float $now): int
     {
         return $this->until === [] ? 0 : (int) ceil(max($this->until) - $now) + 1;

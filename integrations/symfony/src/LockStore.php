@@ -161,7 +161,7 @@ final class LockStore implements SharedLockStoreInterface
         return isset($name[LarderKey::LONGEST]) ? self::PREFIX . hash('sha256', $name) : $name;
     }
 
-    /** Who a key is; the same in another process that it was sent to. */
+    /** The owner that a key is; the same in another process that it was sent to. */
     private function token(Key $key): string
     {
         if (!$key->hasState(self::class)) {

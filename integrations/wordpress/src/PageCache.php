@@ -180,7 +180,7 @@ final class PageCache
      */
     public function explain(string $url, array $cookies = [], string $method = 'GET'): array
     {
-        // Who asks through a proxy is told of the pages that come through it.
+        // A visitor behind a proxy is told of the pages that come through it.
         $proxy = array_intersect_key($_SERVER, ['HTTP_X_FORWARDED_PROTO' => 0, 'HTTP_X_FORWARDED_SSL' => 0, 'HTTP_X_FORWARDED_PORT' => 0]);
         $decision = $this->decision($url, $proxy, $cookies, $method);
         $page = $decision['key'] === '' ? null : $this->store()->find($decision['key']);

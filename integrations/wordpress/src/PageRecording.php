@@ -200,7 +200,7 @@ final class PageRecording
             $kept[] = 'Cache-Tag: ' . strtr($names, ' ', ',');
             $kept[] = "Surrogate-Key: {$names}";
         } elseif (!$hasControl) {
-            // Of a browser's copy nobody tells that it is out of date; it asks each time, and is told 304.
+            // A browser is never told that its copy is out of date; it asks each time, and is told 304.
             $kept[] = 'Cache-Control: public, max-age=0, must-revalidate';
         }
         $made = time();

@@ -421,7 +421,7 @@ final class PageRequest
     private function sendStale(): void
     {
         $seconds = $this->installed['stale'] ?? 0;
-        // Whoever makes pages anew waits for the new one, which it looks for afterwards.
+        // A request that makes pages anew waits for the new one, which it looks for afterwards.
         if ($this->pool === null || !\is_int($seconds) || $seconds <= 0 || ($_SERVER['HTTP_USER_AGENT'] ?? '') === self::WARMING) {
             return;
         }
@@ -444,7 +444,7 @@ final class PageRequest
             return $this->makes || $this->token === null;
         }
         if ($this->backend !== null) {
-            // Where the store cannot tell, nobody waits.
+            // Where the store cannot tell, no request waits.
             $this->makes = $this->backend->add($this->name() . '|lease', 1, self::LEASE, []) === true;
             $this->token = $this->backend->token($this->name()) ?? $this->backend->requestToken($this->name());
 
@@ -524,7 +524,7 @@ final class PageRequest
     {
         $journal = $this->installed['journal'] ?? null;
 
-        // Mostly there is none, and a warning costs more than the look, even if nobody reads it.
+        // Mostly there is none, and a warning costs more than the look, even if it is not read.
         return \is_string($journal) && is_file($journal) && (int) @filesize($journal) > 0;
     }
 
@@ -579,7 +579,7 @@ final class PageRequest
             }
         }
         if ($isStale) {
-            // Nobody behind keeps it, whatever the page says of itself.
+            // No cache behind keeps it, also if the page lets it.
             header('Cache-Control: no-store');
         }
         header('Age: ' . max(0, $now - $made));

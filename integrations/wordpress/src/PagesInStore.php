@@ -22,7 +22,7 @@ final class PagesInStore implements PageStore
         }
         $names = $this->names($tags);
         if ($this->settings->everything() !== null) {
-            // Who flushes the object cache flushes the pages.
+            // A flush of the object cache flushes the pages.
             $names[] = $this->settings->everything();
         }
 

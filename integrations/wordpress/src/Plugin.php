@@ -56,7 +56,7 @@ final class Plugin
             is_admin() || $translate();
             (new PagesScreen($plugin->pages))->bar($bar);
         }, 90);
-        // A cache that is off until somebody looks would be off for long.
+        // A cache that is off until the owner looks would be off for long.
         add_action(Settings::isOutdated() && PHP_SAPI !== 'cli' ? 'init' : 'admin_init', $plugin->keepUp(...));
         if (is_admin()) {
             (new SettingsPage($plugin))->hook();
@@ -65,7 +65,7 @@ final class Plugin
                 (new PagesScreen($plugin->pages))->act();
             });
         }
-        // Classes are loaded when somebody asks for what is in them, which few pages do.
+        // Classes are loaded when a page needs what is in them, which few do.
         add_filter('site_status_tests', $plugin->siteTests(...));
         add_filter('debug_information', $plugin->siteInformation(...));
         add_filter('qm/collectors', [QueryMonitor::class, 'collectors']);
@@ -86,7 +86,7 @@ final class Plugin
         // What still waits would make the pool anew.
         $GLOBALS['wp_object_cache'] = new ObjectCache(new NoBackend('The plugin is being removed.'));
         if ($settings->isShared) {
-            // The server is not the plugin's, and keeps what nobody takes off it.
+            // The server is not the plugin's, and keeps what is not taken off it.
             $store = $settings->pool === null ? Library::backend($settings) : Opening::with($settings)->backend();
             foreach (array_chunk(iterator_to_array($store->keys($settings->prefix()), false), 500) as $names) {
                 $store->delete($names);
@@ -238,7 +238,7 @@ final class Plugin
             'names' => Settings::names(),
             'size' => $here->size ?? $choice->size,
             'directory' => Directory::find(Settings::identity()),
-            // On the command line it may be somebody else that runs this.
+            // On the command line another user may run this.
             'owner' => PHP_SAPI === 'cli' ? $here->owner ?? (fileowner(WP_CONTENT_DIR) ?: posix_geteuid()) : posix_geteuid(),
         ];
     }

@@ -31,7 +31,7 @@ final class Prefetch implements Backend
     /** With fewer a list saves nothing. */
     private const FEWEST_NAMES = 3;
 
-    /** Seconds that a list lives which nobody writes anew. */
+    /** Seconds that a list lives after its last write. */
     private const TTL = 604_800;
 
     /** Nanoseconds in which what was read ahead is served. */

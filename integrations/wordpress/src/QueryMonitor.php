@@ -59,7 +59,7 @@ final class QueryMonitor
                     $this->after_non_tabular_output();
                 }
             };
-            // Without an entry in the menu nobody finds it.
+            // Without an entry in the menu it is not found.
             add_filter('qm/output/menus', [$output, 'admin_menu'], 101);
             $outputs['larder'] = $output;
         }

@@ -13,7 +13,7 @@ final class Report
     /** Seconds for which who asks again and again believes that it has. */
     private const BELIEVED = 60;
 
-    /** @var ?list<string> what is wrong, once somebody has asked */
+    /** @var ?list<string> what is wrong, after the first question */
     private ?array $problems = null;
 
     /** @param bool $isRepeated whether it is asked for every few seconds, so that a store is not filled to see whether it is full */

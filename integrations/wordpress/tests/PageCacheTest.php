@@ -73,7 +73,7 @@ final class PageCacheTest extends TestCase
         self::assertSame(200, $site->visit('/hello-world/', ['If-None-Match: W/"other"'])->status);
     }
 
-    /** PHP words each warning, and WordPress looks at the last one, even where nobody reads it: both cost a part of a hit. */
+    /** PHP words each warning, and WordPress looks at the last one, even where it is not read: both cost a part of a hit. */
     #[DataProvider('ways')]
     public function testAHitMeetsNoErrorNotEvenASilencedOne(string $line, bool $hasExtension): void
     {
@@ -141,7 +141,7 @@ final class PageCacheTest extends TestCase
         $visitor = 'CF-Visitor: {"scheme":"https"}';
         foreach ([[$visitor], [$visitor, 'X-Forwarded-Proto: http']] as $headers) {
             self::assertStringContainsString('by https', $site->visit('/hello-world/', $headers)->body);
-            // The others do not get it, and have to wait for nobody.
+            // The others do not get it, and do not have to wait.
             self::assertStringContainsString('by http<', str_replace("\n", '<', $site->visit('/hello-world/', \array_slice($headers, 1))->body));
         }
         // What the name of the page says is believed.
@@ -357,7 +357,7 @@ final class PageCacheTest extends TestCase
         self::assertFalse($mine->isHit());
         self::assertStringContainsString('wpadminbar', $mine->body);
         self::assertStringContainsString('_wpnonce', $mine->body);
-        // A wrong cookie is nobody's; it is none of the visitors without cookies either.
+        // A wrong cookie is no visitor's; it is none of the visitors without cookies either.
         self::assertFalse($site->visit('/hello-world/', ['Cookie: wordpress_logged_in_0=x'])->isHit());
         foreach ([$site->visit('/hello-world/'), $site->visit('/sample-page/'), $site->visit('/sample-page/')] as $page) {
             self::assertStringNotContainsString('wpadminbar', $page->body);

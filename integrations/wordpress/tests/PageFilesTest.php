@@ -169,7 +169,7 @@ final class PageFilesTest extends TestCase
         self::assertNotNull($files->find('page 2999'));
     }
 
-    /** Somebody asks for addresses that are not there, each of which leaves a short-lived page. */
+    /** A stranger asks for addresses that are not there, each of which leaves a short-lived page. */
     public function testWhatEndsSoonMakesRoomFirst(): void
     {
         $files = new PageFiles($this->directory, 256 * 3_000, 256 * 4);

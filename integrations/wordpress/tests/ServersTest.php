@@ -123,7 +123,7 @@ final class ServersTest extends TestCase
     public static function secure(): iterable
     {
         yield 'Redis Object Cache' => ["define('WP_REDIS_SCHEME', 'tls'); define('WP_REDIS_HOST', '127.0.0.1'); define('WP_REDIS_PORT', {port}); define('WP_REDIS_SSL_CONTEXT', ['cafile' => '{ca}']);"];
-        yield 'Redis Object Cache, which believes whoever answers' => ["define('WP_REDIS_SCHEME', 'tls'); define('WP_REDIS_HOST', '127.0.0.1'); define('WP_REDIS_PORT', {port}); define('WP_REDIS_SSL_CONTEXT', ['verify_peer' => false, 'verify_peer_name' => false]);"];
+        yield 'Redis Object Cache, which believes any server' => ["define('WP_REDIS_SCHEME', 'tls'); define('WP_REDIS_HOST', '127.0.0.1'); define('WP_REDIS_PORT', {port}); define('WP_REDIS_SSL_CONTEXT', ['verify_peer' => false, 'verify_peer_name' => false]);"];
         yield 'Redis Object Cache, a master and a replica' => ["define('WP_REDIS_SERVERS', ['tls://127.0.0.1:{other}?alias=replica-1', 'tls://127.0.0.1:{port}?alias=master&database=4']); define('WP_REDIS_SSL_CONTEXT', ['cafile' => '{ca}']);"];
         yield 'Object Cache Pro' => ["define('WP_REDIS_CONFIG', ['token' => 'x', 'scheme' => 'tls', 'host' => 'localhost', 'port' => {port}, 'tls_options' => ['cafile' => '{ca}', 'peer_name' => 'localhost']]);"];
         yield 'Object Cache Pro, a master and a replica' => ["define('WP_REDIS_CONFIG', ['token' => 'x', 'servers' => ['tls://127.0.0.1:{port}?role=master', 'tls://127.0.0.1:{other}?role=replica'], 'tls_options' => ['cafile' => '{ca}']]);"];

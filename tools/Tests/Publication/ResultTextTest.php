@@ -26,7 +26,7 @@ final class ResultTextTest extends TestCase
         $text = self::text((new RunFixture())->gets('page', 'get', ['shared-memory' => 100.0, 'redis-tcp' => 300.0]));
 
         self::assertStringContainsString('it wins 1, ties in 0 and loses 0. In no experiment does it lose more often than it wins.', $text);
-        self::assertStringContainsString("It loses to nobody.\n", $text);
+        self::assertStringContainsString("It loses to none.\n", $text);
     }
 
     public function testPublishedFiguresAreComparedAndClaimsThatDoNotHoldAreTold(): void
@@ -45,7 +45,7 @@ final class ResultTextTest extends TestCase
 
         self::assertStringContainsString('Nothing was measured that has a published figure beside it.', $text);
         self::assertStringContainsString('Shared memory was compared with nothing.', $text);
-        self::assertStringNotContainsString('It loses to nobody.', $text);
+        self::assertStringNotContainsString('It loses to none.', $text);
     }
 
     private static function text(RunFixture $fixture): string
