@@ -82,7 +82,7 @@ static void expect_aside(const char *why)
 }
 
 TEST(in_the_way,
-     "whatever somebody put in the directory's place, pools lie beside it, in one that only their owner has made")
+     "whatever was put in the directory's place, pools lie beside it, in one that only their owner has made")
 {
     struct stat status;
     stranger_comes();
@@ -181,7 +181,8 @@ static void other_makes_an_aside(void)
     stranger_goes();
 }
 
-TEST(home_and_aside, "who makes the home while another makes one aside tells that one's users, who follow at once")
+TEST(home_and_aside,
+     "a process that makes the home while another makes one aside tells that one's users, which follow at once")
 {
     other = shared_memory(sizeof *other);
     made_by_other = shared_memory(LARDER_PATH_MAX);
@@ -210,7 +211,8 @@ static void other_makes_the_home(void)
     child_run(make_home, NULL);
 }
 
-TEST(aside_and_home, "who makes one aside while another makes the home finds that, and leaves nothing behind")
+TEST(aside_and_home,
+     "a process that makes one aside while another makes the home finds that, and leaves nothing behind")
 {
     stranger_comes();
     fault_arm(LARDER_AT_DIRECTORY, 0, other_makes_the_home);
@@ -233,8 +235,7 @@ static void aside_goes(void)
     REQUIRE(system(command) == 0);
 }
 
-TEST(goes_meanwhile,
-     "who is about to make a pool in an aside that another process takes away makes it where that one has")
+TEST(goes_meanwhile, "a process about to make a pool in an aside that another takes away makes it where that one has")
 {
     stranger_comes();
     larder_pool *first = open_at_home();

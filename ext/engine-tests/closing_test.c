@@ -255,7 +255,8 @@ static void own_some_keys(void *context)
     larder_pool_close(pool);
 }
 
-TEST(busy, "while a busy pool is saved and loaded again and again, nobody ever reads what it has replaced or deleted")
+TEST(busy,
+     "while a busy pool is saved and loaded again and again, no process ever reads what it has replaced or deleted")
 {
     is_over = shared_memory(sizeof *is_over);
     pid_t children[3];

@@ -381,7 +381,7 @@ static void hold_until_killed(void *context)
     }
 }
 
-TEST(killed, "the pins of the dead use up a quota for a second at most, where nobody stores, too")
+TEST(killed, "the pins of the dead use up a quota for a second at most, where nothing is stored, too")
 {
     scene s = open_full(16 * MIB);
     doomed d = {.s = &s, .has_pinned = shared_memory(sizeof(gate)), .from = s.next / 4};

@@ -294,7 +294,7 @@ static void clear_or_leave(const turn *t)
 /* ---- one after the other ------------------------------------------------------------------------------------------
  */
 
-/* Keys have a buffer of the turn's own: who meddles in the middle of it makes others. */
+/* Keys have a buffer of the turn's own: a turn in the middle of it makes others. */
 static turn turn_on(larder_pool *pool, rng *r, uint64_t number, char name[32])
 {
     snprintf(name, 32, "key-%llu", (unsigned long long)number);

@@ -1,4 +1,4 @@
-/* The moment in which an item expires: who is told that it lives on keeps it, and who is told that it is gone has its
+/* The moment in which an item expires: a caller told that it lives on keeps it, and one told that it is gone has its
  * place.
  */
 #include "fixture.h"
@@ -87,7 +87,7 @@ static void compact_meanwhile(unsigned point, uint64_t skip)
     end();
 }
 
-TEST(compacted, "what a pool that does not evict drops as expired nobody has been told lives on")
+TEST(compacted, "no process has been told that an item lives on that a pool without eviction drops as expired")
 {
     compact_meanwhile(LARDER_AT_CLEAR_WORD, 0);
     compact_meanwhile(LARDER_AT_CLEAR_WORD, 3);
@@ -113,7 +113,7 @@ static void add_meanwhile(unsigned point)
     end();
 }
 
-TEST(added, "of who prolongs an item and who adds another in the moment in which it expires one alone succeeds")
+TEST(added, "of a process that prolongs an item and one that adds another as it expires one alone succeeds")
 {
     add_meanwhile(LARDER_AT_RESERVE);
     add_meanwhile(LARDER_AT_REPLACE);

@@ -189,7 +189,8 @@ TEST(killed_everywhere, "a process killed at any numbered shared store leaves a 
     play_all(false, 3 + 1 * test_scale());
 }
 
-TEST(stopped_everywhere, "a process stopped at any numbered shared store hinders nobody, and woken later does no harm")
+TEST(stopped_everywhere,
+     "a process stopped at any numbered shared store hinders no other, and woken later does no harm")
 {
     play_all(true, 2 + 1 * test_scale());
 }

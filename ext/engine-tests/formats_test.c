@@ -59,7 +59,7 @@ static void see_name(void *context, const char *name)
     names_seen++;
 }
 
-TEST(unheld, "a pool of another format that nobody uses is removed by the next who opens one of that name")
+TEST(unheld, "an unused pool of another format is removed by the next process that opens one of its name")
 {
     make_other(OTHER);
     make_other("p@0");
@@ -77,7 +77,7 @@ static void lock_other(void)
     REQUIRE(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
 }
 
-TEST(held_meanwhile, "a pool of another format that somebody opens while it is being removed keeps its name")
+TEST(held_meanwhile, "a pool of another format that is opened while it is being removed keeps its name")
 {
     make_other(OTHER);
     fault_arm(LARDER_AT_TAKE_AWAY, 0, lock_other);
@@ -117,7 +117,7 @@ static void take_name_away(void)
     REQUIRE(unlink(pool_path_of("p")) == 0);
 }
 
-TEST(taken_away, "who opens a pool that another version takes away in this moment does not go on with it")
+TEST(taken_away, "a process that opens a pool while another version takes it away does not go on with it")
 {
     struct stat status;
     larder_pool_close(pool_open("p", 4 * MIB));
@@ -129,8 +129,7 @@ TEST(taken_away, "who opens a pool that another version takes away in this momen
     larder_pool_close(pool);
 }
 
-TEST(held,
-     "a pool of another format is left alone while somebody uses it, and removed within a minute of the end of that")
+TEST(held, "a pool of another format is left alone while it is used, and removed within a minute of the end of that")
 {
     gate *g = shared_memory(sizeof *g);
     pid_t other = start_other(g);
@@ -154,7 +153,7 @@ TEST(held,
     larder_pool_close(pool);
 }
 
-TEST(visited, "who only visits a pool while there is another format looks for that again, too")
+TEST(visited, "a mere visitor of a pool that found another format looks for that again, too")
 {
     gate *g = shared_memory(sizeof *g);
     larder_error error;
@@ -172,7 +171,7 @@ TEST(visited, "who only visits a pool while there is another format looks for th
     larder_pool_close(next);
 }
 
-TEST(anew, "what nobody has held while there was another format is not used again; what somebody holds is")
+TEST(anew, "a pool without a holder while there was another format is not used again; a held one is")
 {
     gate *g = shared_memory(sizeof *g);
     pid_t other = start_other(g);
@@ -210,7 +209,7 @@ TEST(removed, "removing a pool removes it in all formats, and its name is told w
     EQUAL(pool_remove("p", &error), 0);
 }
 
-TEST(cleared, "clearing a pool takes the name away from those in other formats, whoever holds them")
+TEST(cleared, "clearing a pool takes the name away from those in other formats, also from held ones")
 {
     gate *g = shared_memory(sizeof *g);
     larder_pool *pool = pool_open("p", 4 * MIB);
@@ -291,7 +290,7 @@ TEST(saved_and_gone, "what was saved while there was another format is not loade
 }
 
 TEST(saved_and_swept,
-     "what was saved while there was another format is not loaded if who swept that makes no pool, either")
+     "what was saved while there was another format is not loaded if the sweeper of that makes no pool, either")
 {
     larder_error error;
     larder_saved saved;
@@ -310,7 +309,7 @@ TEST(saved_and_swept,
     larder_pool_close(pool);
 }
 
-TEST(saved_beside, "who saves a pool removes those of another format that came and went while it was held")
+TEST(saved_beside, "a save of a pool removes those of another format that came and went while it was held")
 {
     larder_error error;
     larder_saved saved;

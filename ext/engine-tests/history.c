@@ -229,7 +229,7 @@ static bool judge_read(const trial *t, const history_event *read)
 {
     stored *found = find_version(t, read->version);
     if (found == NULL || found->store->key != read->key || found->store->begun > read->done) {
-        return wrong(t, "H1, nobody stored what was read", read, found == NULL ? NULL : found->store);
+        return wrong(t, "H1, what was read was never stored", read, found == NULL ? NULL : found->store);
     }
     const history_event *store = found->store;
     if (store->result != HISTORY_DONE && store->done < read->begun) {

@@ -237,7 +237,8 @@ static void invalidate_beside(void)
     EQUAL(store(there, LARDER_FILL, "k", &tag, token_now(there)), LARDER_OVERTAKEN);
 }
 
-TEST(overlapping, "of invalidations that overlap, one that is not over is noticed; afterwards nobody looks for them")
+TEST(overlapping,
+     "of invalidations that overlap, one that is not over is noticed; afterwards no process looks for them")
 {
     begin();
     uint64_t other = tag_of_another_bit();
@@ -340,7 +341,7 @@ TEST(killed_in_between, "an invalidation or a clear whose process was killed ref
     }
 }
 
-TEST(killed_saying_so, "nor is looked for by everybody from then on, at whichever step of saying so it was killed")
+TEST(killed_saying_so, "nor is looked for by all from then on, at whichever step of saying so it was killed")
 {
     for (int clears = 0; clears < 2; clears++) {
         for (uint64_t skip = 0; skip < 4; skip++) {

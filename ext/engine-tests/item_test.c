@@ -341,7 +341,7 @@ TEST(other_layout, "a value of another layout is a miss, and bytes and counters 
     larder_pool_close(pool);
 }
 
-TEST(too_many_layouts, "a set that nobody could read takes what it was to replace; an add or a fill does not")
+TEST(too_many_layouts, "a set that no process could read takes what it was to replace; an add or a fill does not")
 {
     larder_pool_config config = pool_config("p", 4 * MIB);
     for (config.layout = 100; config.layout < 100 + LARDER_LAYOUTS; config.layout++) {

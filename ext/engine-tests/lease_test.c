@@ -1,4 +1,4 @@
-/* Leases: who computes, and who waits. */
+/* Leases: which process computes, and which waits. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -59,7 +59,7 @@ TEST(in_time, "a lease ends with its time, also when the clock of leases has wra
 }
 
 TEST(held_off,
-     "nobody has a lease for as long as its holder said when he gave it back, not even he, whatever becomes of him")
+     "no process has a lease for as long as its holder said when it gave it back, not even itself, dead or alive")
 {
     larder_pool_config config = pool_config("p", 4 * MIB);
     config.now = clock_now;
@@ -83,7 +83,7 @@ TEST(held_off,
     larder_pool_close(other);
 }
 
-TEST(long_kept, "a lease that its holder kept has ended for good, however much later somebody wants it")
+TEST(long_kept, "a lease that its holder kept has ended for good, however much later it is wanted")
 {
     larder_pool *pool = pool_timed(4 * MIB, true), *other = pool_timed(4 * MIB, true);
     for (int hours = 1; hours < 100; hours++) {
@@ -113,7 +113,7 @@ TEST(many_kept, "a process that has let many leases run out still gives back wha
     larder_pool_close(pool);
 }
 
-TEST(anothers_place, "who gives back a key's lease that he has not does not give back another's in its place")
+TEST(anothers_place, "giving back a key's lease that one has not does not give back another's in its place")
 {
     larder_pool *pool = open_afresh(), *other = open_afresh();
     const larder_key key = key_of("k");
@@ -132,7 +132,7 @@ TEST(anothers_place, "who gives back a key's lease that he has not does not give
     larder_pool_close(pool);
 }
 
-TEST(same_hash, "nobody waits for the lease of another key, whatever keys PHP has the same hash for")
+TEST(same_hash, "no process waits for the lease of another key, whatever keys PHP has the same hash for")
 {
     larder_pool *pool = open_afresh(), *other = open_afresh();
     const larder_key key = key_of("sku:1Q"), stranger = key_of("sku:20");
@@ -155,7 +155,7 @@ static void take_and_stay(void *context)
     }
 }
 
-TEST(dead_holder, "a killed holder's lease is free at once, for one of those who wait")
+TEST(dead_holder, "a killed holder's lease is free at once, for one of the waiters")
 {
     world *w = shared_memory(sizeof *w);
     pid_t holder = child_start(take_and_stay, w);
@@ -190,7 +190,7 @@ static void wait_for_long(void *context)
     larder_pool_close(pool);
 }
 
-TEST(gone_pool, "who waits for a lease in a pool that is removed goes on")
+TEST(gone_pool, "a waiter for a lease in a pool that is removed goes on")
 {
     larder_pool *pool = open_afresh();
     const larder_key key = key_of("k");

@@ -325,12 +325,12 @@ static void play_all(bool stops)
     }
 }
 
-TEST(killed, "who is killed anywhere in the life of a pool's file leaves one truth, and nobody waits")
+TEST(killed, "a process killed anywhere in the life of a pool's file leaves one truth, and none waits")
 {
     play_all(false);
 }
 
-TEST(stopped, "who is stopped anywhere in the life of a pool's file keeps nobody waiting, and undoes nothing")
+TEST(stopped, "a process stopped anywhere in the life of a pool's file keeps none waiting, and undoes nothing")
 {
     play_all(true);
 }

@@ -148,12 +148,13 @@ static void expect_no_free_pin(void)
     larder_pins_drop(duel.theirs);
 }
 
-TEST(pins, "of a reader who pins and a reclaimer who empties at the same moment, one sees the other")
+TEST(pins, "of a reader that pins and a reclaimer that empties at the same moment, one sees the other")
 {
     play(seal_one, empty_it, pin_it, expect_no_free_pin);
 }
 
-/* ---- word | key version, word | deletion --------------------------------------------------------------------------------
+/* ---- word | key version, word | deletion
+   --------------------------------------------------------------------------------
  */
 
 static void take_token(void)

@@ -176,7 +176,8 @@ TEST(loaded, "when all is loaded, sets after misses do not refuse each other")
     expect_fills(pool);
 }
 
-TEST(nobody_comes, "if whoever was to load the snapshot dies before it began, it is waited for ten seconds at most")
+TEST(nobody_comes,
+     "if the process that was to load the snapshot dies before it began, it is waited for ten seconds at most")
 {
     unsigned point = LARDER_AT_SLOT_TAKE; /* the pool has its name then */
     make_snapshot();
@@ -228,7 +229,7 @@ static void not_wait(void)
     larder_pool_close(other);
 }
 
-TEST(late, "who comes so late to load a snapshot that others went on without it does not load it")
+TEST(late, "a process so late to load a snapshot that others went on without it does not load it")
 {
     make_snapshot();
     fault_arm(LARDER_AT_SLOT_TAKE, 0, not_wait);

@@ -108,12 +108,14 @@ static void contend(bool evict)
     larder_pool_close(common->pool);
 }
 
-TEST(locks, "who added a key owns it until it deletes it, whoever else adds it and whatever becomes of keys beside it")
+TEST(locks, "the process that added a key owns it until it deletes it, whichever adds it too and whatever becomes of "
+            "keys beside it")
 {
     contend(true);
 }
 
-TEST(locks_without_eviction, "who added a key owns it, too, in a pool that does not evict and moves what is alive")
+TEST(locks_without_eviction,
+     "the process that added a key owns it, too, in a pool that does not evict and moves what is alive")
 {
     contend(false);
 }

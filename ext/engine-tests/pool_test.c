@@ -22,7 +22,7 @@
 
 #define STRANGER 12345
 
-TEST(made_once, "a pool is made once, and found by the next who opens it")
+TEST(made_once, "a pool is made once, and found by the next to open it")
 {
     larder_pool *pool = pool_open("p", 4 * MIB);
     EQUAL(put_text(pool, "k", "value"), LARDER_OK);
@@ -295,7 +295,7 @@ TEST(makers_killed, "makers killed at any time leave nothing that hinders the ne
     COMPARE(killed, >, 20);
     larder_error error;
     pool_remove("p", &error);
-    larder_pool_close(pool_open("p", 4 * MIB)); /* who makes one sweeps first */
+    larder_pool_close(pool_open("p", 4 * MIB)); /* the maker of one sweeps first */
     EQUAL(test_files(".new-"), 0);
 }
 

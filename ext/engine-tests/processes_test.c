@@ -1,4 +1,4 @@
-/* Many processes on one pool: who wins, and what is counted. */
+/* Many processes on one pool: which wins, and what is counted. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

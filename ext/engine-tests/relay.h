@@ -10,7 +10,7 @@
 
 typedef struct relay {
     bool deaths;
-    rng r;                                       /* who is disturbed, and for how long */
+    rng r;                                       /* which is disturbed, and for how long */
     void (*live)(uint64_t place, uint64_t life); /* in the process; `life` counts those that have lived before */
     void (*has_died)(uint64_t place);            /* nothing of what it did is still to come */
 } relay;

@@ -42,8 +42,7 @@ TEST(removed_under_us,
     larder_pool_close(pool);
 }
 
-TEST(unlinked_under_us,
-     "a pool file that somebody deletes or replaces is noticed within 100 ms, and at the next request")
+TEST(unlinked_under_us, "a pool file that is deleted or replaced is noticed within 100 ms, and at the next request")
 {
     for (int way = 0; way < 4; way++) {
         larder_pool *pool = pool_with_block();
@@ -163,7 +162,7 @@ TEST(truncated_under_us, "a file truncated between two requests is noticed at th
     larder_pool_close(pool);
 }
 
-TEST(as_large_again, "a pool that is made in the place of a removed one is as large, if nobody asks for another size")
+TEST(as_large_again, "a pool that is made in the place of a removed one is as large, unless another size is asked for")
 {
     larder_pool *maker = pool_open("p", 6 * MIB), *pool = pool_open("p", 0);
     larder_pool_close(maker);

@@ -201,7 +201,7 @@ static void fill_up(void)
 }
 
 TEST(room_is_taken,
-     "a pool whose room somebody else takes while it is saved gets its old size again, with all that lived in it")
+     "a pool whose room another program takes while it is saved gets its old size again, with all that lived in it")
 {
     larder_pool_config config = saving_config("p");
     config.directory = small_place("size=12m,mode=0700");

@@ -331,7 +331,7 @@ static void die_so(death *its)
 }
 
 TEST(killed_in_between,
-     "a large value that its killed writer, or who deleted it, left without a word gives all of its segments back")
+     "a large value that its killed writer or deleter left without a word gives all of its segments back")
 {
     beside = pool_that(false);
     size_t third = larder_largest_item(beside) * 2 / 3;

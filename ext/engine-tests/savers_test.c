@@ -116,7 +116,7 @@ TEST(left_behind,
 }
 
 TEST(killed,
-     "who is killed anywhere in saving or loading leaves all of it, or a part, or nothing, and never what was dead")
+     "a process killed anywhere in saving or loading leaves all of it, or a part, or nothing, and never what was dead")
 {
     fate its;
     for (its.point = LARDER_AT_CLOSE; its.point <= LARDER_AT_LOAD; its.point++) {

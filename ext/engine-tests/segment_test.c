@@ -228,7 +228,7 @@ static void die_with_lists_in_disorder(void *context)
     raise(SIGKILL);
 }
 
-TEST(dead_owner, "who takes the lock from a dead process finds the lists in disorder and puts them in order")
+TEST(dead_owner, "a process that takes the lock from a dead one finds the lists in disorder and puts them in order")
 {
     owner *o = shared_memory(sizeof *o);
     o->pool = pool_that(true);

@@ -132,7 +132,7 @@ TEST(programs, "a program that a process started does not keep its place when it
     larder_pool_close(pool);
 }
 
-TEST(old_pins, "who takes a dead process's place does not inherit its pins")
+TEST(old_pins, "a process that takes a dead one's place does not inherit its pins")
 {
     larder_pool *pool = pool_open("p", 4 * MIB), *second = pool_open("p", 4 * MIB);
     uint32_t slot = second->writer.slot_index;

@@ -129,7 +129,7 @@ static void change_neighbours(void *context)
     larder_pool_close(pool);
 }
 
-TEST(neighbours, "what others change or store on a page that a process has copied is read by it as by anybody")
+TEST(neighbours, "what others change or store on a page that a process has copied is read by it as by any")
 {
     larder_pool *pool = pool_timed(4 * MIB, true);
     const larder_key counter = key_of("counter"), touched = key_of("touched");
@@ -457,7 +457,7 @@ static void hear(void)
     heard++;
 }
 
-TEST(listener, "who listens is told in the thread that wrote, once for each page")
+TEST(listener, "a listener is told in the thread that wrote, once for each page")
 {
     larder_pool *pool = pool_with_block();
     size_t size;

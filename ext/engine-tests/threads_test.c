@@ -200,7 +200,7 @@ static void *open_and_close(void *context)
     return NULL;
 }
 
-TEST(come_and_go, "threads that open and close a pool at once use its values in place, whoever was the last")
+TEST(come_and_go, "threads that open and close a pool at once use its values in place, whichever was the last")
 {
     pthread_t other;
     larder_pool_config config = pool_config("p", 4 * MIB);

@@ -160,7 +160,8 @@ TEST(strangers, "another user's snapshot, a link, a directory and one that other
     CHECK(!is_there("kept/p.snapshot"));
 }
 
-TEST(in_the_way, "something that cannot be removed where a snapshot belongs is an error of the next who opens the pool")
+TEST(in_the_way,
+     "something that cannot be removed where a snapshot belongs is an error of the next process that opens the pool")
 {
     larder_pool_close(open_saving("p"));
     mkdir(path_of("kept"), 0700);
@@ -171,7 +172,7 @@ TEST(in_the_way, "something that cannot be removed where a snapshot belongs is a
     CHECK(strcmp(pool_refusal(&config), "") == 0);
 }
 
-TEST(removed, "who removes a pool that was saved removes its snapshot")
+TEST(removed, "removing a pool that was saved removes its snapshot")
 {
     const larder_pool_config config = saving_config("p");
     larder_error error = {.message = ""};
@@ -182,7 +183,7 @@ TEST(removed, "who removes a pool that was saved removes its snapshot")
     expect_empty(open_saving("p"), "no snapshot");
 }
 
-TEST(outlived, "a snapshot that lies about while its pool lives is removed by the next who opens the pool")
+TEST(outlived, "a snapshot that lies about while its pool lives is removed by the next process that opens the pool")
 {
     make_snapshot(5);
     larder_pool_config config = pool_config("p", 4 * MIB); /* one who has no snapshots */

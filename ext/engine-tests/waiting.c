@@ -26,7 +26,7 @@ int nanosleep(const struct timespec *time, struct timespec *rest)
     asked_for += (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
     if (meddler != NULL) {
         void (*meddle)(void) = meddler;
-        meddler = NULL; /* who meddles may have to wait, too */
+        meddler = NULL; /* the meddler may have to wait, too */
         meddle();
         meddler = meddle;
     }

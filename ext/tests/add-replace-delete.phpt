@@ -24,7 +24,7 @@ foreach (['int' => 1, 'string' => 'a', 'long' => str_repeat('a', 9000), 'array' 
     same($pool->get($key, 'default'), 'default', 'the default');
     same($pool->add($key, 'new'), true, 'add what was deleted');
 }
-// Who is refused has read nothing that it could use: a worker that only adds holds nothing back from being evicted.
+// A refused process has read nothing that it could use: a worker that only adds holds nothing back from being evicted.
 $pins = fresh_pool(suffix: '-pins');
 foreach (['string' => str_repeat('a', 9000), 'array' => [1, [2]], 'object' => new ArrayObject([1])] as $key => $value) {
     $pins->set($key, $value);
@@ -62,7 +62,7 @@ for ($child = 0; $child < 4; $child++) {
     });
 }
 same(await(...$children), ['0', '0', '0', '0'], 'children');
-same($locks->get('counted'), 8_000, 'nobody counted while another did');
+same($locks->get('counted'), 8_000, 'none counted while another did');
 echo thrown(fn () => $pool->add('k')), "\n";
 echo thrown(fn () => $pool->add('k', 1, 2, [], null, 3)), "\n";
 echo thrown(fn () => $pool->replace()), "\n";

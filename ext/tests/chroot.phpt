@@ -24,7 +24,7 @@ mkdir("$root/dev/shm", 0755, true);
 $pool->set('list', range(1, 1000));
 $child = fork(function () use ($root): void {
     check(pcntl_unshare(CLONE_NEWNS), 'mounts of its own');
-    // In a chroot, / is no mount that could be made private; whoever made that one has seen to it.
+    // In a chroot, / is no mount that could be made private; the maker of that one has seen to it.
     exec('mount --make-rprivate / 2>/dev/null; mount --bind /dev/shm ' . escapeshellarg("$root/dev/shm") . ' 2>&1', $said, $status);
     same($status, 0, implode("\n", $said));
     check(chroot($root) && chdir('/'), 'chroot');

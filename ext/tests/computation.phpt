@@ -79,7 +79,7 @@ same($pool->remember('stale', $fails, 60, [], 1.0, 1_000, retry: 600.0), 'in pla
 same($pool->remember('early', $fails, 60, [], 1e9, retry: 600.0), 'in place of good', 'what is there');
 same([$pool->get('stale'), $pool->get('early')], [null, 'good'], 'is as it was');
 same(await(fork(function () use ($pool): void {
-    same($pool->remember('stale', fn () => 'new', 60, [], 1.0, 1_000), 'old', 'nobody tries it again');
+    same($pool->remember('stale', fn () => 'new', 60, [], 1.0, 1_000), 'old', 'no process tries it again');
     same($pool->remember('early', fn () => 'new', 60, [], 1e9), 'good', 'nor this');
 })), ['0'], 'another process');
 $pool->fill('later', 'good', $pool->token('later'), 100, [], 50.0);

@@ -1,5 +1,5 @@
 --TEST--
-The members of larder.group share one pool, whoever made it; nobody else gets at it, and who cannot is told so
+The members of larder.group share one pool, whichever of them made it; other users do not get at it, and are told so
 --EXTENSIONS--
 posix
 pcntl

@@ -11,7 +11,7 @@ require __DIR__ . '/pool.inc';
 const LOCK_AT = 512;
 const SLOT_BYTES = 192;
 
-/** Has the process with that id hold the segment lock, or nobody. */
+/** Has the process with that id hold the segment lock, or none. */
 function hold_the_lock(?int $pid): void
 {
     $bytes = file_get_contents(pool_path());

@@ -6,7 +6,7 @@ pcntl
 --SKIPIF--
 <?php
 if (posix_geteuid() !== 0) {
-    die('skip needs root, to be a user whose pools nobody else makes');
+    die('skip needs root, to be a user whose pools no other makes');
 }
 ?>
 --FILE--

@@ -10,7 +10,7 @@ use Larder\SharedMemory;
 
 echo run_php('fresh_pool(4 << 20)->setMany(["array" => ["from" => "the first"], "object" => (object) ["n" => 1], "text" => str_repeat("t", 9000)]); echo "stored and gone";'), "\n";
 $pool = SharedMemory::open(pool_name());
-same($pool->statistics()['processes'], 1, 'nobody else has it open');
+same($pool->statistics()['processes'], 1, 'no other process has it open');
 same([$pool->get('array'), $pool->get('object')->n, strlen($pool->get('text'))], [['from' => 'the first'], 1, 9000], 'the values are there');
 $id = $pool->statistics()['id'];
 echo run_php('$pool = Larder\SharedMemory::open(pool_name());

@@ -1,5 +1,5 @@
 --TEST--
-What an invalidation lets be served, or what has expired, is served stale to those who ask for it, and to nobody else
+What an invalidation lets be served, or what has expired, is served stale to those who ask for it, and to no others
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-What writes into a value writes into a page of its own, is named in the log once, and disturbs nobody
+What writes into a value writes into a page of its own, is named in the log once, and disturbs no other process
 --EXTENSIONS--
 posix
 pcntl
@@ -38,7 +38,7 @@ $said = logged();
 check(substr_count($said, "\n") === 1 && preg_match('/^Larder: (FFI::)?memset\(\) wrote into a value/', $said) === 1, $said);
 check(str_contains($said, 'unserialize(serialize($value))'), $said);
 
-// Who reads it now reads what was stored; so does every other process.
+// A reader of it now reads what was stored; so does every other process.
 same($pool->get('config'), $config, 'what was stored');
 same(run_php('echo md5(Larder\SharedMemory::open(pool_name())->get("config")["long"]);'), md5($config['long']), 'what another process reads');
 run_php('$pool = Larder\SharedMemory::open(pool_name()); $pool->increment("count", 1); $pool->set("new", [1, 2, 3]);');
@@ -85,11 +85,11 @@ check(str_contains($said[64], 'Further ones are only counted (private_pages in s
 unlink("$log.many");
 Larder\SharedMemory::remove(pool_name('many'));
 
-// Who handles the signal hears of everything else, and of nothing else.
+// A handler of the signal hears of everything else, and of nothing else.
 $heard = run_php('
     $heard = [];
     pcntl_async_signals(true);
-    pcntl_alarm(120); // else a write that nobody answers is tried for ever
+    pcntl_alarm(120); // else a write without an answer is tried for ever
     $pool = Larder\SharedMemory::open(pool_name());
     // Before the handler is there: a read would take the signal back.
     $long = $pool->get("config")["long"];

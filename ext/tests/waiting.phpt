@@ -58,11 +58,11 @@ same(await($waits), ['0'], 'who waited');
 echo "-- after a failure\n";
 $fails = fn (string $key, float $retry) => await(fork(fn () => same($pool->remember($key, fn () => throw new RuntimeException(), grace: 1_000, retry: $retry), 'stale', 'what there is')));
 same($fails('failing', 600.0), ['0'], 'it fails');
-same($pool->remember('failing', $mine, grace: 1_000), 'stale', 'nobody tries it again');
-same($pool->remember('failing', $mine, 0, missWait: 0.05), 'mine', 'but whoever has nothing else');
+same($pool->remember('failing', $mine, grace: 1_000), 'stale', 'no process tries it again');
+same($pool->remember('failing', $mine, 0, missWait: 0.05), 'mine', 'but a process that has nothing else');
 same($fails('failed', 0.2), ['0'], 'it fails');
 check($pool->awaitLease('failed', 5.0), 'for as long as it was told');
-same($pool->remember('failed', $mine, grace: 1_000), 'mine', 'then somebody does');
+same($pool->remember('failed', $mine, grace: 1_000), 'mine', 'then one does');
 
 same(await(...$children), array_fill(0, count($children), '0'), 'how they ended');
 echo thrown(fn () => $pool->remember('k', $mine, lease: -1.0)), "\n";

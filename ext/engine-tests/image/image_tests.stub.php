@@ -18,7 +18,7 @@ final class Image
     /** All references in it that more than one thing holds. */
     public static function variables(mixed $value): array {}
 
-    /** Unmaps all images: whoever still uses a value that was read in place crashes. */
+    /** Unmaps all images: a further use of a value that was read in place crashes. */
     public static function forget(): void {}
 
     public function dump(): string {}

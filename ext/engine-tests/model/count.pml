@@ -1,10 +1,10 @@
 /* Counters: counted in place, moved, and written anew. engine/count.c, engine/walk.c.
  *
- * A counter is one word of memory, and its lowest bit freezes it. Who moves it, or replaces it by another item, freezes
- * it first; anybody may stop or die between any two steps, and the others wait for him only so long.
+ * A counter is one word of memory, and its lowest bit freezes it. A process that moves it, or replaces it by another
+ * item, freezes it first; each may stop or die between any two steps, and the others wait for it only so long.
  *
  *   C1  every increment that was reported as done is in the count, once, and no other
- *   C2  the numbers reported grow: nobody is told a count that somebody else was told before
+ *   C2  the numbers reported grow: no process is told a count that another was told before
  */
 #ifndef COUNTERS
 #define COUNTERS 2

@@ -1,7 +1,7 @@
 /* Values that were read before a fork: larder_slot_before_fork() and the rest in engine/slot.c.
  *
- * The parent copies its pins to a second slot, forks, and goes on with its own; the child has the second one, whose lock
- * it has inherited. Either may end first. A reclaimer looks at the slots one after the other meanwhile.
+ * The parent copies its pins to a second slot, forks, and goes on with its own; the child has the second one, whose
+ * lock it has inherited. Either may end first. A reclaimer looks at the slots one after the other meanwhile.
  *
  *   F  the bytes stay as they are while the parent or the child may look at them
  */
@@ -16,7 +16,7 @@
 
 bit pin[SLOTS];
 byte locks[SLOTS]; /* processes that have the lock on the slot's byte: it falls with the last */
-byte used = 1; /* slots ever taken: nobody needs to look beyond. The child's may be the first there */
+byte used = 1; /* slots ever taken: no look goes beyond. The child's may be the first there */
 bit forked = 0, recycled = 0;
 byte ended = 0;
 
@@ -43,7 +43,7 @@ proctype parent()
     byte times = 1;
 #ifndef BREAK_NO_COPY
     used = SLOTS;
-    locks[CHILDS] = 1; /* the lock on the second slot; it is free, or somebody else's would be taken */
+    locks[CHILDS] = 1; /* the lock on the second slot; it is free, or another's would be taken */
     pin[CHILDS] = pin[PARENTS];
 #endif
 #ifdef BREAK_CHILD_WITHOUT_LOCK
@@ -62,7 +62,7 @@ proctype parent()
     ended++
 }
 
-/* Buries the dead; see pin.pml. The generation has been raised: nobody else can pin. */
+/* Buries the dead; see pin.pml. The generation has been raised: no other process can pin. */
 proctype reclaimer()
 {
     byte slot;

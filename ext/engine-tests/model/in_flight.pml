@@ -1,12 +1,12 @@
-/* What is in flight, and how it is found out: larder_in_flight_begin(), larder_in_flight_end(), larder_is_in_flight() in
- * engine/in_flight.c, and clear_in_flight() in engine/slot.c.
+/* What is in flight, and how it is found out: larder_in_flight_begin(), larder_in_flight_end(), larder_is_in_flight()
+ * in engine/in_flight.c, and clear_in_flight() in engine/slot.c.
  *
- * Who invalidates something says so in its slot, takes a number, does it (that starts with a tick), and unsays it. Who
- * asks is concerned with what one of the slots says, and looks at the slots only if it is not known that all numbers up
+ * An invalidator says so in its slot, takes a number, does it (that starts with a tick), and unsays it. An asker
+ * is concerned with what one of the slots says, and looks at the slots only if it is not known that all numbers up
  * to the last are over. Processes are killed between any two of their steps; others take their places, or do not.
  *
- *   U1  who is told that nothing is in flight that concerns him: what had its number before he asked is over by then
- *   U2  after any deaths, who has asked once when nothing is in flight knows that all is over
+ *   U1  an asker is told that nothing is in flight that concerns it: what was numbered before it asked is over by then
+ *   U2  after any deaths, an asker that has asked once when nothing is in flight knows that all is over
  */
 #ifndef INVALIDATORS
 #define INVALIDATORS 2
@@ -26,7 +26,7 @@ bit alive[INVALIDATORS]; /* the lock on its slot is held */
 /* What only the assertions know: the number of what it is in the middle of, 0: of nothing. */
 byte doing[INVALIDATORS + 1];
 
-/* Killed, here or not. What it was doing it has promised nobody. */
+/* Killed, here or not. What it was doing was not promised to any. */
 inline may_die(me)
 {
     if
@@ -84,7 +84,7 @@ again:
 dead:
     number = 0;
     if
-    :: alive[me] = 1; /* somebody takes the place, and buries who had it */
+    :: alive[me] = 1; /* another takes the place, and buries its last owner */
        says[me] = 0;
        goto again
     :: skip
@@ -93,7 +93,7 @@ end:
     skip
 }
 
-/* Sets `told` if nothing is in flight that concerns him: what the slot `mine` says. */
+/* Sets `told` if nothing is in flight that concerns the asker: what the slot `mine` says. */
 inline ask(mine, told)
 {
     last = last_begun;

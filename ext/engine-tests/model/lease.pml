@@ -4,9 +4,9 @@
  * while anywhere; a newcomer in the slot of one that died; a delete meanwhile; time that runs out. What a fill and a
  * delete do to the key's word is a step each here: publish.pml and token.pml prove that they may be taken for that.
  *
- *   L1  nobody takes the lease while its holder computes, lives, and is within its time
+ *   L1  no other takes the lease while its holder computes, lives, and is within its time
  *   L2  while nothing is killed, stopped for too long or deleted, one computes, and the others take what it stored
- *   L3  nobody waits for ever: neither for the dead, nor for who was stopped
+ *   L3  no process waits for ever: neither for the dead, nor for the stopped
  *   L4  nothing is read that was computed before a delete that has returned
  */
 #ifndef WORKERS
@@ -22,7 +22,7 @@
 #define STOPS 0 /* for ever */
 #endif
 #ifndef TIMES
-#define TIMES STOPS /* how often a lease's time runs out while somebody has it */
+#define TIMES STOPS /* how often a lease's time runs out while it is held */
 #endif
 #ifndef DELETES
 #define DELETES 0
@@ -34,7 +34,7 @@ bit past = 0;              /* the time of this lease has run out */
 bit locked[WORKERS];       /* the slots' locks, which the kernel drops */
 byte incarnation[WORKERS];
 bit computes[ALL], overdue[ALL]; /* had the lease for too long */
-byte owner = 0;                  /* who has it, or had it last */
+byte owner = 0;                  /* which has it, or had it last */
 byte kills = KILLS, stops = STOPS, finished = 0, computed = 0;
 bit disturbed = 0;
 bit item = 0;

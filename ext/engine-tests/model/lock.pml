@@ -1,11 +1,11 @@
 /* The segment lock, and what its owner's death leaves: engine/lock.c (S3), engine/slot.c.
  *
  * Processes take a slot, lock, take one segment a step further in its life, unlock; and die anywhere. The lock's word
- * names the owner's slot and its incarnation. Whoever finds it taken asks the kernel whether that slot's owner lives;
- * from a dead one it takes the lock over, and makes the lists anew.
+ * names the owner's slot and its incarnation. A process that finds it taken asks the kernel whether that slot's owner
+ * lives; from a dead one it takes the lock over, and makes the lists anew.
  *
  *   L1  at most one living process is inside
- *   L2  who has the lock finds each segment in the list of its state
+ *   L2  the holder of the lock finds each segment in the list of its state
  *   L3  no word leads into a segment that is free or in limbo, however its emptying ended
  */
 #ifndef PROCESSES
@@ -153,7 +153,7 @@ inline go_on()
        state = OPEN;
        open = generation
     :: state == OPEN ->
-       word = generation; /* somebody stores something there */
+       word = generation; /* another process stores something there */
        open = NONE;
        state = SEALED;
        listed = SEALED

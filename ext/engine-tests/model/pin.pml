@@ -1,7 +1,7 @@
 /* Pins and the lives of a segment: engine/pin.h, engine/slot.c, and S1 of engine/segment.h.
  *
- * One segment lives several lives. A writer stores an item in it (two halves, so that a torn one shows), readers come by
- * the index's word, a reclaimer takes the segment away again. Processes die at any step; the slot of a dead one is
+ * One segment lives several lives. A writer stores an item in it (two halves, so that a torn one shows), readers come
+ * by the index's word, a reclaimer takes the segment away again. Processes die at any step; the slot of a dead one is
  * buried by the reclaimer, or taken by the next process.
  *
  * The two stores that decide everything, the reader's pin and the reclaimer's generation, lie in a store buffer until
@@ -11,7 +11,7 @@
  *   P1  who holds something under a pin finds its bytes as they were, until the pin falls
  *   P2  what was read without a pin and confirmed was what was stored
  *   P3  a writer writes only into the life of the segment that it reserved in
- *   P4  the pins of the dead fall: nobody inherits them, and in the end nothing is pinned
+ *   P4  the pins of the dead fall: they are not inherited, and in the end nothing is pinned
  */
 #ifndef READERS
 #define READERS 1
@@ -32,7 +32,7 @@ byte generation = 1, generation_buffer = 0; /* 0: the buffer is empty */
 byte open = 1;                              /* the generation of the open segment, 0: none */
 byte word = 0;                              /* the generation of the item that the index leads to, 0: none */
 byte half[2];                               /* in which generation each half was written */
-byte life = 1;                              /* which life it is; nobody can see this but the assertions */
+byte life = 1;                              /* which life it is; only the assertions can see this */
 
 bit pin[SLOTS], pin_buffer[SLOTS];
 byte slots_used = 0;
@@ -63,7 +63,7 @@ inline take_slot(me, slot)
 #ifndef BREAK_SLOT_NOTED_LATE
     d_step { if :: slots_used <= slot -> slots_used = slot + 1 :: else fi };
 #endif
-    assert(!pin[slot]) /* P4: nobody inherits pins */
+    assert(!pin[slot]) /* P4: pins are not inherited */
 }
 
 inline pin_set(slot, wanted, pinned)
@@ -188,7 +188,7 @@ proctype writer(byte me)
     }
 }
 
-/* Takes the lock on the slot of a dead one, so that nobody can take the slot meanwhile. */
+/* Takes the lock on the slot of a dead one, so that no other can take the slot meanwhile. */
 inline bury(me, slot, pinned)
 {
 #ifdef BREAK_BURY_WITHOUT_LOCK
@@ -269,7 +269,7 @@ proctype reclaimer()
     assert(!pinned) /* P4 */
 }
 
-/* Kills whom it likes. Then somebody meets a dead process's lock or pending word, and buries its slot. */
+/* Kills any it likes. Then another process meets a dead process's lock or pending word, and buries its slot. */
 proctype killer()
 {
     byte victim = 0;

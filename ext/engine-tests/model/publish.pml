@@ -1,7 +1,7 @@
 /* A key's words: storing, deleting, moving, evicting. engine/index.h, I1 to I3; publish.c and index.c name the steps.
  *
- * One key and the words of its buckets. Anybody may stop between any two steps, for a while or for ever (a process that
- * is never scheduled again), so what has to hold is asserted whenever a word changes.
+ * One key and the words of its buckets. Each process may stop between any two steps, for a while or for ever (a process
+ * that is never scheduled again), so what has to hold is asserted whenever a word changes.
  *
  *   I2  at most one final word leads to an item of the key
  *   I3  after a delete has returned no word leads to an item that is older than the delete, then or later
@@ -103,7 +103,7 @@ again:
     :: else
     fi;
 
-    /* alone: is nobody else there? */
+    /* alone: is no other process there? */
     alone = 1;
 #ifndef BREAK_NOBODY_LOOKED_FOR
     if
@@ -177,7 +177,7 @@ over:
        if
        :: at != NOWHERE && its < mine ->
           exchange(at, seen, 0, done);
-          assert(!(done && mode == ADD)); /* A: it may be another's who has been told that he added the key */
+          assert(!(done && mode == ADD)); /* A: it may be of another that has been told that it added the key */
           if
           :: !done -> goto over
           :: else
@@ -195,8 +195,7 @@ over:
 #ifdef ADDERS
         assert(wins <= 1); /* A */
 #endif
-        at = 0; own = 0; seen = 0; its = 0; alone = 0; patient = 0; done = 0; mine = 0; tries = 0; ok = 0; overtaken = 0;
-        assert_words()
+        at = 0; own = 0; seen = 0; its = 0; alone = 0; patient = 0; done = 0; mine = 0; tries = 0; ok = 0; overtaken = 0; assert_words()
     }
 }
 

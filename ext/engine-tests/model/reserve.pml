@@ -1,10 +1,10 @@
-/* Storing in a segment that somebody wants to empty: S1 and S2 of engine/segment.h, reuse_recent() in engine/reserve.c,
- * find_mostly_dead() and larder_is_all_dead() in engine/evict.c.
+/* Storing in a segment that another process wants to empty: S1 and S2 of engine/segment.h, reuse_recent() in
+ * engine/reserve.c, find_mostly_dead() and larder_is_all_dead() in engine/evict.c.
  *
  * In a pool that does not evict, only segments without anything alive are emptied, or those whose living items have
  * been moved. Writers reserve and publish without a lock. The segment's
- * sealing, its pins, its living items: who empties it looks at them in this order. A pin and the sealing lie in a store
- * buffer until the hardware writes them out, or a full fence does.
+ * sealing, its pins, its living items: a process that empties it looks at them in this order. A pin and the sealing lie
+ * in a store buffer until the hardware writes them out, or a full fence does.
  *
  *   R   what a store reported as stored is still there after its segment has been emptied
  */
@@ -17,7 +17,7 @@ byte generation = 1;
 bit pin[WRITERS], pin_buffer[WRITERS];
 bit start[WRITERS];  /* a complete item begins there */
 bit word[WRITERS];   /* the index leads to it */
-bit stored[WRITERS]; /* its writer has reported so, and nobody has moved it */
+bit stored[WRITERS]; /* its writer has reported so, and it was not moved */
 byte live = 0;       /* living items; raised before their words are final */
 byte clock = 1;
 byte latest = 0;     /* the version of the segment's youngest item */

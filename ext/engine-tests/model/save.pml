@@ -1,10 +1,10 @@
 /* Saving a pool and loading its snapshot: engine/save.c, snapshot.c, load.c, larder_pool_was_closed() in engine/pool.h.
  *
- * One key, which is deleted once, while pools are saved, made, and lost with the machine's memory. A process of before a
- * crash does nothing after it; what is on the disk stays. What an operation and the loader's fill do to the key's word
- * is a step each here: publish.pml and token.pml prove that they may be taken for that.
+ * One key, which is deleted once, while pools are saved, made, and lost with the machine's memory. A process of before
+ * a crash does nothing after it; what is on the disk stays. What an operation and the loader's fill do to the key's
+ * word is a step each here: publish.pml and token.pml prove that they may be taken for that.
  *
- *   S  nobody reads the item after its delete has returned
+ *   S  no process reads the item after its delete has returned
  *
  * SETS: instead of a delete, a set after a miss, whose value is evicted at once. It moves the key version only while a
  * snapshot is being loaded; so it and the loader have to agree on whether that is so, although the loader may be killed
@@ -21,9 +21,9 @@ byte made = 1;
 bit item[POOLS], key_version[POOLS], closed[POOLS];
 byte loads[POOLS]; /* may something come out of the snapshot? */
 #define NOBODY 0
-#define COMES  1 /* somebody, who has made the pool */
+#define COMES  1 /* the process that has made the pool */
 #define BEGUN  2
-bit gone[POOLS]; /* he was killed */
+bit gone[POOLS]; /* it was killed */
 bit locked = 0; /* the directory */
 bit snapshot = 0, saved = 0; /* is there one, and is the item in it? */
 byte epoch = 0; /* counts crashes */
@@ -59,7 +59,7 @@ inline loader()
 #endif
 }
 
-/* May the snapshot yet bring something? Who does not come for long, or is dead, is told that he is not waited for. */
+/* May the snapshot yet bring something? A loader that does not come for long, or is dead, is not waited for. */
 inline is_loading()
 {
     step(loader_is = loads[p]);

@@ -1,8 +1,8 @@
 /* The window of a tag: engine/stale.h, engine/stale.c.
  *
  * One tag, in whose place another's window may be. Its version (the table of recent invalidations, recent.pml) is one
- * number, which only rises. Openers invalidate softly, killers otherwise; they took their ticks when they began, take as
- * long as they like between any two steps, and may never go on. A stranger may take the place for its own tag at any
+ * number, which only rises. Openers invalidate softly, killers otherwise; they took their ticks when they began, take
+ * as long as they like between any two steps, and may never go on. A stranger may take the place for its own tag at any
  * time. Time passes; a window that is open until END_ONE is over when it has passed. A reader asks whether an item may
  * be served that is older than whatever is entered.
  *
@@ -28,7 +28,7 @@
 #define LAST 2 /* the time does not go further */
 #endif
 
-/* A window: 0; being opened, with a tick that nobody else has; open, until an end. */
+/* A window: 0; being opened, with a tick that no other has; open, until an end. */
 #define NONE       0
 #define STRANGE    1
 #define OPENING    2 /* and the tick */

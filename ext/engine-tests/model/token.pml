@@ -9,8 +9,8 @@
  * there, an item that has the same tags).
  *
  *   R   the rule, for what the key's words lead to
- *   T2  the rule, for a look at the tags that an item remembers; and that it agrees with the tags while nothing is under
- *       way
+ *   T2  the rule, for a look at the tags that an item remembers; and that it agrees with the tags while nothing is
+ *       under way
  *
  * A tag's entry among the recent invalidations, by which items are judged, is one word here, which is only raised: how
  * the table comes to that is recent.pml. STRANGER: once, another tag's later invalidation is found in the entry.
@@ -74,7 +74,7 @@ byte tag[TAGS * CELLS];  /* the cells, by which fills are judged */
 byte entry[TAGS];        /* among the recent invalidations, by which items are judged */
 bit carried[TAGS];       /* an item may have it */
 byte invalidations = 1;
-byte counted_from = 0, counted = 0; /* the ticks of the first storer: so many since then, and nobody else's */
+byte counted_from = 0, counted = 0; /* the ticks of the first storer: so many since then, and no other's */
 #define FIRST 1 /* its process */
 byte in_flight[TAGS]; /* how many are in the middle of invalidating it */
 byte version[ITEMS], looked[ITEMS];

@@ -1,5 +1,5 @@
-/* Touching an item while it is moved, or dropped because it has expired: larder_touch() in engine/change.c, move_item() in
- * engine/walk.c, larder_stays_dead() in engine/index.c.
+/* Touching an item while it is moved, or dropped because it has expired: larder_touch() in engine/change.c, move_item()
+ * in engine/walk.c, larder_stays_dead() in engine/index.c.
  *
  * Both write one thing and look at the other's: a touch writes the expiry and looks whether the word still leads there,
  * a mover turns the word and looks whether the expiry is still what it copied.
@@ -7,11 +7,11 @@
  * Expiries are even; a mover's copy has an odd one, so that it does not take a touch for its own copy that gives the
  * item the expiry it had before.
  *
- * Who drops what has expired puts an expiry of long ago in the place of the one that he saw, and a touch exchanges the one
- * that it found to come: one of them fails.
+ * A dropper of what has expired puts an expiry of long ago in the place of the one that it saw, and a touch exchanges
+ * the one that it found to come: one of them fails.
  *
- *   T  a touch that has succeeded is not undone: the item is there, and the expiry is its own, or that of a touch that ended
- *      later
+ *   T  a touch that has succeeded is not undone: the item is there, and the expiry is its own, or that of a touch that
+ *      ended later
  */
 #ifndef MOVES
 #define MOVES 2
@@ -98,7 +98,8 @@ inline drop()
     fi
 }
 
-/* Anybody who adds. While the item is being moved he may see the copy before it has its expiry: see the limits in ext/PROOFS.md. */
+/* Any adder. While the item is being moved it may see the copy before it has its expiry: see the limits in
+   ext/PROOFS.md. */
 #if defined(DROPS) && MOVES == 0
 proctype dropper()
 {

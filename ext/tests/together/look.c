@@ -1,4 +1,4 @@
-/* A full look at pools of this user that nobody is using: look NAME…; says what is wrong. */
+/* A full look at pools of this user that are not in use: look NAME…; says what is wrong. */
 #include "engine/check.h"
 #include "engine/larder.h"
 

@@ -292,7 +292,7 @@ foreach (readings(new Image(new Given('2022-01-02'))) as $how => $read) {
     Given::$given = 0;
 }
 
-// One that is there twice is one again, and nobody sees what a reader does with it.
+// One that is there twice is one again, and what a reader does with it stays its own.
 $date = new DateTime('2022-01-02 03:04:05', new DateTimeZone('Europe/Paris'));
 $zone = new DateTimeZone('UTC');
 foreach (readings($image = new Image(['a' => $date, 'b' => [$date, $zone], 'c' => (object) ['date' => $date, 'zone' => $zone]])) as $how => $read) {

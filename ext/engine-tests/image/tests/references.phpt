@@ -184,7 +184,7 @@ foreach (readings(new Image($loop)) as $how => $read) {
 gc_collect_cycles();
 unset($cycle['self'], $twice['self'], $a['to b'], $b['to a'], $loop->any);
 
-// What nobody keeps.
+// What is not kept.
 $itself = new Point(1);
 $itself->any = $itself;
 $image = new Image($itself);
@@ -196,7 +196,7 @@ for ($i = 0; $i < 4; $i++) {
     gc_collect_cycles();
     $usage[] = memory_get_usage();
 }
-check($usage[3] === $usage[2], 'nothing is left of an object that contains itself and that nobody keeps');
+check($usage[3] === $usage[2], 'nothing is left of an object that contains itself and is not kept');
 $itself->any = null;
 
 // In what objects tell of themselves.
