@@ -79,16 +79,14 @@ static bool configured_group(larder_pool_config *config)
     return found != NULL;
 }
 
-/* Where this user's snapshots lie; NULL: nowhere. False: an exception is pending. */
-static bool configured_snapshots(const larder_pool_config *config, char path[LARDER_PATH_MAX], const char **snapshots)
+/* In which directory snapshots lie; NULL: in none. False: an exception is pending. */
+static bool configured_snapshots(larder_pool_config *config)
 {
     const char *parent = LARDER_G(snapshot) == NULL ? "" : LARDER_G(snapshot);
-    *snapshots = NULL;
     if (strcmp(parent, "") == 0 || strcmp(parent, "0") == 0 || strcasecmp(parent, "off") == 0) {
         return true;
     }
-    if (parent[0] != '/' || snprintf(path, LARDER_PATH_MAX, "%s/larder-%s%u", parent, config->shared ? "g" : "",
-                                     (unsigned)(config->shared ? config->group : geteuid())) >= (int)LARDER_PATH_MAX) {
+    if (parent[0] != '/') {
         zend_throw_exception_ex(larder_pool_unusable_class, 0,
                                 "The ini setting larder.snapshot is \"%.80s\"; set it to the absolute path of a "
                                 "directory on a disk, or to off.",
@@ -103,14 +101,14 @@ static bool configured_snapshots(const larder_pool_config *config, char path[LAR
             parent);
         return false;
     }
-    *snapshots = path;
+    config->snapshots = parent;
     return true;
 }
 
-/* Where the pools and snapshots are. `snapshots` has to live as long as the configuration is used. */
-static bool configured_place(larder_pool_config *config, char snapshots[LARDER_PATH_MAX])
+/* Where the pools and snapshots are. */
+static bool configured_place(larder_pool_config *config)
 {
-    return configured_group(config) && configured_snapshots(config, snapshots, &config->snapshots);
+    return configured_group(config) && configured_snapshots(config);
 }
 
 static bool configured_size(uint64_t *size)
@@ -240,7 +238,6 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
 {
     larder_pool *pool = zend_hash_find_ptr(&LARDER_G(pools), name);
     larder_error error;
-    char snapshots[LARDER_PATH_MAX];
     larder_pool_config config = {.name = ZSTR_VAL(name),
                                  .size = size,
                                  .evict = evict,
@@ -251,7 +248,7 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
     if (pool != NULL) {
         return open_again(pool, size, evict);
     }
-    if (!read_settings(&config) || !configured_place(&config, snapshots)) {
+    if (!read_settings(&config) || !configured_place(&config)) {
         return NULL;
     }
     error.waited = false;
@@ -374,7 +371,7 @@ ZEND_METHOD(Larder_SharedMemory, part)
 
 /* The only argument of remove() and save(), a pool's name, and where such a pool and its snapshot are. False: an
  * exception is pending. */
-static bool named_place(zend_execute_data *execute_data, larder_pool_config *config, char snapshots[LARDER_PATH_MAX])
+static bool named_place(zend_execute_data *execute_data, larder_pool_config *config)
 {
     zend_string *name = NULL;
     ZEND_PARSE_PARAMETERS_START(0, 1)
@@ -386,7 +383,7 @@ static bool named_place(zend_execute_data *execute_data, larder_pool_config *con
         return false;
     }
     config->name = name == NULL ? "default" : ZSTR_VAL(name);
-    return configured_place(config, snapshots);
+    return configured_place(config);
 }
 
 /* -1: an exception is pending. */
@@ -411,9 +408,9 @@ static int remove_one(larder_pool_config *config)
 /* The library keeps the locks of a pool that does not evict in one beside it (SharedMemoryStore::leasesOf()). */
 ZEND_METHOD(Larder_SharedMemory, remove)
 {
-    char snapshots[LARDER_PATH_MAX], beside[LARDER_PATH_MAX];
+    char beside[LARDER_PATH_MAX];
     larder_pool_config config = {.name = NULL};
-    if (!named_place(execute_data, &config, snapshots)) {
+    if (!named_place(execute_data, &config)) {
         RETURN_THROWS();
     }
     int removed = remove_one(&config);
@@ -444,11 +441,10 @@ static bool was_done(const char *name, int done, const larder_error *error, zval
 
 ZEND_METHOD(Larder_SharedMemory, save)
 {
-    char snapshots[LARDER_PATH_MAX];
     larder_error error;
     larder_saved saved;
     larder_pool_config config = {.layout = larder_image_layout(), .ops = {.moved = larder_image_moved}};
-    if (!named_place(execute_data, &config, snapshots)) {
+    if (!named_place(execute_data, &config)) {
         RETURN_THROWS();
     }
     config.does_not_wait = was_waited_for(config.name);
@@ -467,7 +463,6 @@ ZEND_METHOD(Larder_SharedMemory, resize)
 {
     zend_string *name = NULL;
     zend_long bytes = 0;
-    char snapshots[LARDER_PATH_MAX];
     larder_error error;
     larder_resized resized;
     larder_pool_config config = {.layout = larder_image_layout(), .ops = {.moved = larder_image_moved}};
@@ -485,7 +480,7 @@ ZEND_METHOD(Larder_SharedMemory, resize)
     }
     config.name = ZSTR_VAL(name);
     config.size = (uint64_t)bytes;
-    if (!configured_place(&config, snapshots)) {
+    if (!configured_place(&config)) {
         RETURN_THROWS();
     }
     config.does_not_wait = was_waited_for(config.name);

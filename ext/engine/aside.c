@@ -27,6 +27,64 @@ bool larder_settle_in(larder_pool *pool, const char *directory)
     return true;
 }
 
+/* The name of an owner's directory, with the longest number. */
+#define OWN_NAME_MAX (sizeof "/larder-g4294967295")
+
+static void name_after_owner(const larder_pool *pool, char *name)
+{
+    bool shared = pool->config.shared;
+    snprintf(name, OWN_NAME_MAX, "/larder-%s%u", shared ? "g" : "",
+             (unsigned)(shared ? pool->config.group : geteuid()));
+}
+
+/* `parent` itself, or the owner's directory in it. */
+static bool name_place(const larder_pool *pool, char path[LARDER_PATH_MAX], const char *parent, bool is_owners)
+{
+    size_t length = strlen(parent);
+    if (length + OWN_NAME_MAX > LARDER_PATH_MAX) {
+        return false;
+    }
+    memcpy(path, parent, length + 1);
+    if (is_owners) {
+        name_after_owner(pool, path + length);
+    }
+    return true;
+}
+
+bool larder_name_places(larder_pool *pool, const larder_pool_config *config, larder_error *error)
+{
+    larder_paths *paths = &pool->paths;
+    bool is_owners = config->directory == NULL;
+    paths->user = is_owners && !config->shared ? geteuid() : LARDER_NO_USER;
+    if (!name_place(pool, paths->home, is_owners ? "/dev/shm" : config->directory, is_owners) ||
+        !larder_settle_in(pool, paths->home)) {
+        return larder_fail(error, "The directory for the pool \"%s\" has too long a path.", pool->name);
+    }
+    if (config->snapshots != NULL && !name_place(pool, paths->snapshots, config->snapshots, is_owners)) {
+        return larder_fail(error,
+                           "The directory of snapshots has too long a path; set larder.snapshot to a shorter one.");
+    }
+    pool->config.directory = paths->home;
+    pool->config.snapshots = config->snapshots == NULL ? NULL : paths->snapshots;
+    return true;
+}
+
+bool larder_user_is_another(const larder_pool *pool)
+{
+    return pool->paths.user != LARDER_NO_USER && pool->paths.user != geteuid();
+}
+
+void larder_follow_user(larder_pool *pool)
+{
+    pool->paths.user = geteuid();
+    name_after_owner(pool, strrchr(pool->paths.home, '/'));
+    if (pool->config.snapshots != NULL) {
+        name_after_owner(pool, strrchr(pool->paths.snapshots, '/'));
+    }
+    pool->paths.made_aside = false;
+    larder_settle_in(pool, pool->paths.home); /* which is as long as it may be */
+}
+
 /* Splits the home's path: what it lies in, and its name. */
 static const char *split(const char *home, char parent[LARDER_PATH_MAX])
 {

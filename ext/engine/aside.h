@@ -26,6 +26,15 @@ int larder_find_directory(larder_pool *pool, bool make, larder_error *error);
 /* Does the handle use an aside although the home is the owner's by now? */
 bool larder_home_is_back(const larder_pool *pool);
 
+/* Says where the pool is at home, and where its snapshots are. False: a path is too long. */
+bool larder_name_places(larder_pool *pool, const larder_pool_config *config, larder_error *error);
+
+/* Is the process another user's than the one that the home is named after? */
+bool larder_user_is_another(const larder_pool *pool);
+
+/* Names both places after the user whose the process is now. */
+void larder_follow_user(larder_pool *pool);
+
 /* Says that the pools lie in that directory. False: its path is too long. */
 bool larder_settle_in(larder_pool *pool, const char *directory);
 

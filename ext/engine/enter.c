@@ -78,7 +78,11 @@ static void adopt_orphan(larder_pool *pool)
 static bool settle(larder_pool *pool)
 {
     larder_error *trouble = &pool->request.trouble;
-    bool sound = pool->rw != NULL && !pool->attached.fork_lost_file && is_sound(pool);
+    bool is_others = larder_user_is_another(pool);
+    if (is_others) {
+        larder_follow_user(pool);
+    }
+    bool sound = !is_others && pool->rw != NULL && !pool->attached.fork_lost_file && is_sound(pool);
     bool better =
         sound && ((!pool->request.in_request && larder_map_would_be_better(pool)) || larder_home_is_back(pool));
     pool->attached.fork_lost_file = false;
@@ -107,7 +111,8 @@ bool larder_pool_enter_slowly(larder_pool *pool)
     if (lost && recent && pool->request.in_request && !pool->request.waits) {
         return false; /* tried a moment ago */
     }
-    if (begins || lost || !recent || atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != 0) {
+    bool is_other = pool->request.waits && larder_user_is_another(pool);
+    if (begins || lost || !recent || is_other || atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != 0) {
         pool->attached.checked_at = now;
         if (begins && pool->zero_copy) {
             larder_stray_watch(); /* others may have taken the signal meanwhile */

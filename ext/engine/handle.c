@@ -117,21 +117,7 @@ static bool fill_in(larder_pool *pool, const larder_pool_config *config, larder_
     pool->config.now = config->now == NULL ? larder_wall_ms : config->now;
     snprintf(pool->name, sizeof pool->name, "%s", config->name);
     pool->config.name = pool->name;
-    int length = config->directory != NULL
-                     ? snprintf(pool->paths.home, sizeof pool->paths.home, "%s", config->directory)
-                     : snprintf(pool->paths.home, sizeof pool->paths.home, "/dev/shm/larder-%s%u",
-                                config->shared ? "g" : "", (unsigned)(config->shared ? config->group : geteuid()));
-    pool->config.directory = pool->paths.home;
-    int kept = config->snapshots != NULL
-                   ? snprintf(pool->paths.snapshots, sizeof pool->paths.snapshots, "%s", config->snapshots)
-                   : 0;
-    pool->config.snapshots = config->snapshots == NULL ? NULL : pool->paths.snapshots;
-    if (kept < 0 || (size_t)kept >= sizeof pool->paths.snapshots) {
-        return larder_fail(error,
-                           "The directory of snapshots has too long a path; set larder.snapshot to a shorter one.");
-    }
-    return (length >= 0 && (size_t)length < sizeof pool->paths.home && larder_settle_in(pool, pool->paths.home)) ||
-           larder_fail(error, "The directory for the pool \"%s\" has too long a path.", pool->name);
+    return larder_name_places(pool, config, error);
 }
 
 static void free_handle(larder_pool *pool)

@@ -36,7 +36,7 @@ typedef struct larder_value_ops {
 enum larder_zero_copy { LARDER_ZERO_COPY_AUTO, LARDER_ZERO_COPY_ON, LARDER_ZERO_COPY_OFF };
 
 typedef struct larder_pool_config {
-    const char *directory; /* NULL: /dev/shm/larder-<uid>, or larder-g<gid> if it is shared */
+    const char *directory; /* NULL: the owner's, which is larder-<uid> in /dev/shm, or larder-g<gid> if it is shared */
     const char *name;
     uint64_t size; /* bytes, of one that is made; 0: the default */
     bool evict;
@@ -47,7 +47,8 @@ typedef struct larder_pool_config {
     larder_wall_clock now; /* NULL: the machine's */
     bool shared;           /* by all members of the group; else it is this user's alone */
     gid_t group;
-    const char *snapshots; /* directory that pools are saved to and loaded from; NULL: they are not */
+    const char *snapshots; /* directory that pools are saved to and loaded from, or, if `directory` is NULL, that the
+                            * owner's is in; NULL: they are not */
     bool short_requests;   /* those of this process end soon, as far as is known: see quota.h */
     bool only_existing;    /* fail if there is none */
     bool does_not_wait;    /* do not wait for another process that makes or saves a pool */
@@ -80,12 +81,15 @@ typedef struct larder_sighting {
     uint32_t slot, life;
 } larder_sighting;
 
+#define LARDER_NO_USER ((uid_t)-1)
+
 /* Where the pool's file is. */
 typedef struct larder_paths {
     char full[LARDER_PATH_MAX];
     const char *file;                /* its last part */
     char directory[LARDER_PATH_MAX]; /* which the pool is in: the home, or one aside; see aside.h */
     char home[LARDER_PATH_MAX];
+    uid_t user;                            /* whom the home is named after; LARDER_NO_USER: none */
     bool aside, made_aside;                /* it was this handle that made it */
     char why_aside[LARDER_PATH_MAX + 768]; /* a sentence; empty: it is the home */
     char snapshots[LARDER_PATH_MAX];
