@@ -70,6 +70,38 @@ final class RedisLogTest extends OneRedis
         self::assertFalse($log->since($position)->isComplete);
     }
 
+    /** @param \Closure(Cache): mixed $fill */
+    #[DataProvider('fills')]
+    public function testWhatTakesThePlaceOfAnEvictedItemIsReadOnHostsThatStillHaveThat(\Closure $fill): void
+    {
+        $server = CacheServer::redis(['--maxmemory', '4mb', '--maxmemory-policy', 'volatile-lru'])->start();
+        try {
+            $redis = new \Redis();
+            $redis->connect($server->socket);
+            $host = static fn(): Cache => Cache::open("array: > redis+unix:{$server->socket}?prefix=test");
+            [$one, $other] = [$host(), $host()];
+            $one->set('key', 'evicted', 3_600);
+            $one->refresh();
+            self::assertSame('evicted', $one->get('key'), 'Its near store has it.');
+            for ($i = 0; $redis->exists('test:key') === 1; $i++) {
+                $redis->setex("ballast:{$i}", 3_600, str_repeat('x', 10_000));
+            }
+            $fill($other);
+            $one->refresh();
+            self::assertSame('new', $one->get('key'));
+        } finally {
+            $server->stop();
+        }
+    }
+
+    /** @return iterable<string, array{\Closure(Cache): mixed}> */
+    public static function fills(): iterable
+    {
+        yield 'remember' => [static fn(Cache $cache): mixed => $cache->remember('key', static fn(): string => 'new', 3_600)];
+        yield 'set after a miss' => [static fn(Cache $cache): bool => $cache->get('key') === null && $cache->set('key', 'new', 3_600)];
+        yield 'add by the token of a miss' => [static fn(Cache $cache): bool => $cache->add('key', 'new', 3_600, token: $cache->token('key'))];
+    }
+
     public function testAStoreThatNobodyFollowsHasNoLogAndWritesOfAProcessWithoutANearStoreAreHeardOf(): void
     {
         $alone = self::far();

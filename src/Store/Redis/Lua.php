@@ -152,6 +152,17 @@ final class Lua
 
         LUA;
 
+    /**
+     * Whether the server has evicted anything since it started. Near stores may still have an item that it has evicted. Where INFO does not
+     * say, it may have.
+     */
+    public const HAS_EVICTED = <<<'LUA'
+        local function hasEvicted()
+            return string.match(redis.call('INFO', 'stats'), '\nevicted_keys:(%d+)') ~= '0'
+        end
+
+        LUA;
+
     /** What does not lie there is told by how long it is then: but for its head, it is large. */
     public const PUT = <<<'LUA'
         local function put(key, head, body, ttl, aside)

@@ -18,7 +18,8 @@ use Psr\Log\LoggerInterface;
  * What holds:
  *
  * 1. A write, delete, tag invalidation or touch, and its events, are one script. A script that may not record changes nothing. A
- *    fill of a missing key has no event, as no near store has anything to forget because of it.
+ *    fill of a missing key has no event, as no near store has anything to forget because of it. It has one where the server has evicted
+ *    anything.
  * 2. A log begins with the first process that follows it. From then on every script records, also that of a process without a near
  *    store. A log that is gone has ended for all: a position in it is no position in the next one.
  * 3. A position is the id of the last event that was followed, its mark, and the life of the server (see Life). No two events have the

@@ -57,10 +57,10 @@ enum Script: string
 
     case Fetch = 'c26c30e347b35b01e61a932bff93f402aa508e69';
     case Token = 'ec6589d84dc5d96ff3df071c0c30c8dfb12b3290';
-    case Save = '24a0a958c59f5ec687a8bf86af7073606746b300';
+    case Save = 'c2542579a216abfa94eaae782166b2d4e67690a0';
 
     /** Save in the mode Set for items without tokens: nothing is judged, and fewer functions are needed. */
-    case Write = '471973ba4cd486a2ab586489d80e7af783823866';
+    case Write = '29155b7b6782a8cf44d8a279e8e11f1ab9487b1e';
     case Delete = '3dc41ef59e4ec138d11addc394d6fc6af4ab5daa';
     case Increment = '3e3c99ec76647a196cfe233d25cb10e0ad3395d8';
     case Touch = '6cd8a7dc3d7fae223f5ad542b819b2346de3d5d8';

@@ -55,6 +55,9 @@ final class ScriptText
      * last, because a full server forbids a script its first write and no other. If it has refused the log's entry, the log is told
      * once more at the end, as an item may have given up its memory.
      *
+     * A fill of a missing key is not told, as no near store has anything to forget because of it. It is where the server has evicted
+     * anything: what is missing may be in near stores then.
+     *
      * An item with a token is refused if its key or one of its tags has changed since the token. The newer item stays.
      *
      * An item without a token is refused as late when its client has given up waiting. The client may have deleted the key
@@ -79,12 +82,14 @@ final class ScriptText
      * Reply: 1 for each saved item, -1 for a late one, the item that was in the way, or 0.
      */
     private const SAVE = <<<'LUA'
-        local reply, last, told = {}, 4 + (#ARGV - 3) / 6, {}
+        local reply, last, told, evicts = {}, 4 + (#ARGV - 3) / 6, {}, nil
         for i = 5, isFollowed and last or 0 do
             local a = 4 + (i - 5) * 6
             local tells = ARGV[2] == 'S' or #ARGV[a] > 1 or (look(KEYS[i]) == 0) == (ARGV[2] == 'R')
             local fills = tells and string.lower(string.sub(ARGV[a], 1, 1)) == 'f' and ARGV[a + 3] ~= ''
-            if tells and not (fills and look(KEYS[i]) == 2) then told[#told + 1] = KEYS[i] end
+            local isMissing = fills and look(KEYS[i]) == 2
+            if isMissing and evicts == nil then evicts = hasEvicted() end
+            if tells and (evicts or not isMissing) then told[#told + 1] = KEYS[i] end
         end
         local untold = record('k', told)
         if untold and not string.find(untold.err, 'OOM', 1, true) then return untold end
@@ -378,7 +383,7 @@ final class ScriptText
         $functions = match ($script) {
             Script::Fetch => Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR,
             Script::Token => Lua::CLOCK . Lua::TIME . Lua::FLOOR,
-            Script::Save => Lua::REFUSAL . Lua::CLOCK . Lua::IN_LIFE . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT . Lua::RECORD,
+            Script::Save => Lua::REFUSAL . Lua::CLOCK . Lua::IN_LIFE . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT . Lua::HAS_EVICTED . Lua::RECORD,
             Script::Write => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::PUT . Lua::RECORD,
             Script::Delete => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::RECORD_UNREFUSED,
             Script::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::MOVE . Lua::RECORD,
