@@ -24,6 +24,8 @@ final class PageCache
 
     private ?PageRecording $recording = null;
 
+    private ?PageQueries $queries = null;
+
     private bool $hasFailed = false;
 
     /** @var array<string, true> why pages were killed in this request */
@@ -55,6 +57,11 @@ final class PageCache
         add_action(PageWarming::HOOK, function (): void {
             $this->warming()->run();
         });
+        $database = $GLOBALS['wpdb'] ?? null;
+        if ($database instanceof \wpdb) {
+            $this->queries = new PageQueries($database, $this->wrote(...), $this->isPage(...));
+            $this->queries->hook();
+        }
         $request = $GLOBALS['larder_page'] ?? null;
         if (!$request instanceof PageRequest || is_admin()) {
             return;
@@ -70,6 +77,7 @@ final class PageCache
         }
         $this->recording = new PageRecording($request, $this->store(), $this->options(), $this->warming());
         $this->recording->begin();
+        $this->queries?->watch($this->recording->noteTable(...));
     }
 
     /**
@@ -138,7 +146,7 @@ final class PageCache
         $this->recording?->noteChange($why);
         if ($this->reasons === []) {
             // Once a request, and when it has changed all.
-            add_action('shutdown', fn() => $this->warming()->schedule());
+            add_action('shutdown', fn() => $this->warming()->schedule(), \PHP_INT_MAX);
         }
         $this->reasons[$why] = true;
         $isKnown = $this->store()->invalidate($tags, $isSoft ? $this->stale() : 0);
@@ -149,6 +157,33 @@ final class PageCache
         }
 
         return $isKnown;
+    }
+
+    /**
+     * Kills the pages that read tables by SQL of their own.
+     *
+     * @param list<string> $tables
+     */
+    private function wrote(array $tables): void
+    {
+        foreach ($tables as $table) {
+            $tag = PageTags::of('table', $table, 0);
+            $isWatched = $this->store()->isWatched($tag);
+            if ($isWatched === true) {
+                $this->kill([$tag], "table {$table}");
+            } elseif ($isWatched === null) {
+                $this->store()->invalidate([$tag]);
+            }
+        }
+    }
+
+    /** Whether the address of this request is one of a page, whoever asks for it. */
+    private function isPage(): bool
+    {
+        $rules = $this->installed()['rules'] ?? [];
+        /** @phpstan-var array<string, list<string>> $rules the plugin has written them */
+
+        return PHP_SAPI !== 'cli' && PageRequest::decide($_SERVER, [], array_diff_key($rules, ['agents' => 0]))['why'] === '';
     }
 
     /** @return list<string> why pages were killed in this request */
@@ -296,7 +331,7 @@ final class PageCache
                 if ($mistake !== null) {
                     error_log("Larder: {$mistake}");
                 }
-            });
+            }, \PHP_INT_MAX);
         }
         $this->toPurge += array_fill_keys($tags, true);
     }

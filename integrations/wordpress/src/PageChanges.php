@@ -395,12 +395,41 @@ final class PageChanges
 
     /**
      * @param list<string> $tags
+     *
+     * @return list<string> of pages that read the tables of these by SQL of their own
+     */
+    private function tables(array $tags): array
+    {
+        $database = $GLOBALS['wpdb'] ?? null;
+        if (!$database instanceof \wpdb) {
+            return [];
+        }
+        $tables = [];
+        foreach ($tags as $tag) {
+            $table = match (explode('/', $tag, 3)[1] ?? '') {
+                'post', 'all' => $database->posts,
+                'term', 'terms' => $database->terms,
+                'comment', 'comments' => $database->comments,
+                'user' => $database->users,
+                'option' => $database->options,
+                default => null,
+            };
+            if ($table !== null) {
+                $tables[$table] = PageTags::of('table', $table, 0);
+            }
+        }
+
+        return array_values($tables);
+    }
+
+    /**
+     * @param list<string> $tags
      * @param bool         $isSoft whether the old pages may still be served for a while
      */
     private function kill(array $tags, string $why, bool $isSoft = false): void
     {
         if ($tags !== []) {
-            ($this->kill)([...$tags, PageTags::of('any')], $why, $isSoft);
+            ($this->kill)([...$tags, ...$this->tables($tags), PageTags::of('any')], $why, $isSoft);
         }
     }
 }

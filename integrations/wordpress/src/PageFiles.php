@@ -17,6 +17,7 @@ namespace Larder\WordPress;
  *     locks/N          of those that make pages
  *     3f/3f9c…         a page: a hash of the rest, and a serialised array
  *     kept-NAME        what the plugin keeps beside the pages, the same
+ *     watched/HASH     there if pages may carry a tag, of those whose changes mostly concern no page. The log has no others of these
  *
  * A log of another epoch is another life: its pages are dead. A process that is killed while it writes leaves a file without a
  * page's name, or a piece of a record. The next writer fills that up.
@@ -104,6 +105,27 @@ final class PageFiles implements PageStore
         } finally {
             fclose($lock);
         }
+    }
+
+    public function watch(string $tag): bool
+    {
+        $file = $this->watched($tag);
+        if (is_file($file)) {
+            return true;
+        }
+        $folder = \dirname($file);
+        if (!is_dir($folder) && !@mkdir($folder, 0o700) && !is_dir($folder) || !@touch($file)) {
+            return false;
+        }
+        $this->own($folder);
+        $this->own($file);
+
+        return true;
+    }
+
+    public function isWatched(string $tag): bool
+    {
+        return is_file($this->watched($tag));
     }
 
     public function find(string $key): ?array
@@ -296,6 +318,11 @@ final class PageFiles implements PageStore
                 @chown($path, $owner);
             }
         }
+    }
+
+    private function watched(string $tag): string
+    {
+        return "{$this->directory}/watched/" . hash('xxh128', $tag);
     }
 
     private static function mark(string $tag): string

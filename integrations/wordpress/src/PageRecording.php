@@ -92,6 +92,19 @@ final class PageRecording
         add_action('shutdown', $this->end(...), 0);
     }
 
+    /** Notes that the page has read a table in a way that only its own SQL tells of. */
+    public function noteTable(string $table): void
+    {
+        $tag = PageTags::of('table', $table, 0);
+        if ($this->ends || isset($this->lists[$tag]) || \in_array($table, \is_array($this->options['tables'] ?? null) ? $this->options['tables'] : [], true)) {
+            return;
+        }
+        $this->lists[$tag] = true;
+        if (!$this->store->watch($tag)) {
+            $this->facts['store'] = true;
+        }
+    }
+
     /** Something that pages show has changed while this one was made. */
     public function noteChange(string $what): void
     {

@@ -77,6 +77,8 @@ final class PageReport
         }
         $number = static fn(string $name): int => \is_int($page[$name] ?? null) ? $page[$name] : 0;
         $bytes = \is_string($page['gzip'] ?? null) ? \strlen($page['gzip']) : 0;
+        $tags = \is_array($page['tags'] ?? null) ? $page['tags'] : [];
+        $tables = preg_replace('~^0/table/~', '', array_filter($tags, static fn(mixed $tag): bool => \is_string($tag) && str_starts_with($tag, '0/table/')));
 
         return [...$sentences, sprintf(
             /* translators: 1: status of HTTP, 2 and 3: bytes, 4 and 5: seconds, 6: a number. */
@@ -86,8 +88,9 @@ final class PageReport
             $bytes,
             time() - $number('made'),
             $number('until') - time(),
-            \count(\is_array($page['tags'] ?? null) ? $page['tags'] : []),
-        )];
+            \count($tags),
+            /* translators: %s: names of tables of the database. */
+        ), ...$tables === [] ? [] : [sprintf(__('A plugin or the theme reads these tables for it by SQL of its own: %s. Each save in one of them kills it.', 'larder'), implode(', ', $tables))]];
     }
 
     public function why(string $why): string

@@ -29,6 +29,16 @@ interface PageStore
     public function invalidate(array $tags, int $stale = 0): bool;
 
     /**
+     * Notes that pages may carry a tag from now on: one of those whose changes mostly concern no page.
+     *
+     * @return bool whether it is noted
+     */
+    public function watch(string $tag): bool;
+
+    /** @return ?bool whether pages may carry such a tag; null: the store may have forgotten */
+    public function isWatched(string $tag): ?bool;
+
+    /**
      * The stored page of a name, for administration.
      *
      * @return array<array-key, mixed>|null null: there is none that may be served

@@ -34,6 +34,19 @@ final class PagesInStore implements PageStore
         return $this->backend->invalidate($this->names($tags), $stale);
     }
 
+    public function watch(string $tag): bool
+    {
+        $this->keep(self::watched($tag), [true]);
+
+        // A change of what is forgotten is told to the store all the same.
+        return true;
+    }
+
+    public function isWatched(string $tag): ?bool
+    {
+        return $this->kept(self::watched($tag)) === [] ? null : true;
+    }
+
     public function find(string $key): ?array
     {
         $page = $this->backend->get(PageRequest::nameOf($this->installed, $key), null);
@@ -56,6 +69,11 @@ final class PagesInStore implements PageStore
     public function trouble(): ?string
     {
         return $this->backend->trouble();
+    }
+
+    private static function watched(string $tag): string
+    {
+        return 'watched-' . hash('xxh128', $tag);
     }
 
     /**

@@ -294,6 +294,65 @@ final class PageCacheTest extends TestCase
         self::assertSame(404, $site->visit($uris['new'])->status);
     }
 
+    #[DataProvider('stores')]
+    public function testAPageThatReadsATableBySqlOfItsOwnDiesWithEachSaveInIt(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $site->run('$wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}things (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(100)) ENGINE=InnoDB"); $wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}others LIKE {$wpdb->prefix}things");');
+        $this->plugin($site, <<<'PHP'
+            add_action('wp_footer', static function (): void {
+                global $wpdb;
+                // A page of two tables, one of WordPress's own, and the front page of neither.
+                if (is_page()) { echo 'shown:', implode(',', $wpdb->get_col("SELECT t.name FROM {$wpdb->prefix}things AS t ORDER BY id")), ';'; }
+                if (is_single()) { echo 'shown:', implode(',', $wpdb->get_col("SELECT post_title FROM `{$wpdb->posts}` WHERE post_type = 'thing' ORDER BY ID")), ';'; }
+                if (isset($_COOKIE['reader']) || is_404()) { $wpdb->insert("{$wpdb->prefix}things", ['name' => 'visit']); $wpdb->query("UPDATE {$wpdb->posts} SET comment_count = comment_count + 1 WHERE ID = 1"); }
+            });
+            PHP);
+        $uris = ['/', '/sample-page/', '/hello-world/'];
+        $killed = static function (string $code, ?callable $between = null) use ($site, $uris): array {
+            foreach ($uris as $uri) {
+                $site->visit($uri);
+                self::assertTrue($site->visit($uri)->isHit(), $uri);
+            }
+            $between === null ? $site->run($code) : $between();
+
+            return array_values(array_filter($uris, static fn(string $uri): bool => !$site->visit($uri)->isHit()));
+        };
+        $shown = static fn(string $uri): string => preg_match('/shown:([a-z,]*);/', $site->visit($uri)->body, $shown) === 1 ? $shown[1] : 'nothing';
+
+        self::assertSame(['/sample-page/'], $killed('$wpdb->insert("{$wpdb->prefix}things", ["name" => "a"]);'));
+        self::assertSame('a', $shown('/sample-page/'));
+        self::assertSame(['/sample-page/'], $killed('$wpdb->query("/* why */ UPDATE {$wpdb->prefix}others o JOIN {$wpdb->prefix}things t ON o.id = t.id SET t.name = o.name");'));
+        self::assertSame(['/hello-world/'], $killed('wp_insert_post(["post_type" => "thing", "post_title" => "b", "post_status" => "publish"]);'));
+        self::assertSame('b', $shown('/hello-world/'));
+        self::assertSame(['/hello-world/'], $killed('$wpdb->update($wpdb->posts, ["post_title" => "c"], ["post_type" => "thing"]);'));
+        self::assertSame('c', $shown('/hello-world/'));
+        self::assertSame([], $killed('$wpdb->insert("{$wpdb->prefix}others", ["name" => "a"]); update_option("unread", mt_rand()); $wpdb->get_var("SELECT COUNT(*) FROM {$wpdb->prefix}things");'));
+        // What a visit counts is no save, whoever visits.
+        self::assertSame([], $killed('', static fn() => [$site->visit('/'), $site->visit('/', ['Cookie: reader=1']), $site->visit('/not-there-' . mt_rand() . '/')]));
+        self::assertSame(['/sample-page/'], $killed('$wpdb->query("TRUNCATE TABLE `{$wpdb->prefix}things`");'));
+
+        $site->visit('/sample-page/');
+        $table = $site->run('echo $wpdb->prefix, "things";');
+        self::assertStringContainsString("by SQL of its own: {$table}.", $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; echo implode(" ", (new Larder\WordPress\PageReport($pages))->explanation($pages->explain(home_url("/sample-page/"))));'));
+
+        // Nobody sees what is not committed, and a visitor meanwhile keeps nothing old for the others.
+        $site->run('$wpdb->query("START TRANSACTION"); $wpdb->insert("{$wpdb->prefix}things", ["name" => "d"]); usleep(60_000); $wpdb->get_var("SELECT 1"); file_get_contents("http://127.0.0.1:' . $site->nginx->port . '/sample-page/"); $wpdb->query("COMMIT");');
+        self::assertSame('d', $shown('/sample-page/'));
+        // Nor does one who comes between a write and the end of a long request, which knows itself what it has saved.
+        self::assertStringContainsString('shown:d,e,f;', $site->run('$wpdb->insert("{$wpdb->prefix}things", ["name" => "e"]); $wpdb->get_var("SELECT 1"); file_get_contents(home_url("/sample-page/")); $wpdb->insert("{$wpdb->prefix}things", ["name" => "f"]); echo wp_remote_get(home_url("/sample-page/"))["body"];'));
+        if (!$hasExtension) {
+            // What no page reads makes no log longer, through which each hit looks.
+            $log = static fn(): array => array_map(filesize(...), glob("{$site->site->directory()}/pages/log-*") ?: self::fail('There is no log.'));
+            $before = $log();
+            $site->run('$wpdb->insert("{$wpdb->prefix}others", ["name" => "b"]);');
+            clearstatcache();
+            self::assertSame($before, $log());
+        }
+        $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->configure(["tables" => ["{$wpdb->prefix}things"]]);');
+        self::assertSame([], $killed('$wpdb->insert("{$wpdb->prefix}things", ["name" => "g"]);'));
+    }
+
     /** WordPress counts them by SQL, which no query of its classes tells of. */
     public function testAPageThatCountsUsersOrTheirPostsDiesWithTheCount(): void
     {

@@ -1,0 +1,149 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/**
+ * Sees each query of SQL, for what no hook tells of: tables of plugins, and those of WordPress if other code uses them by its own SQL.
+ *
+ * A page that reads such a table carries a tag of it. A write to the table kills these pages when it is done. The next query tells of it, and
+ * so does the end of the request. A request to another server does, too, as it may come back to this site. A write in a transaction
+ * waits for its end, because no other process sees it before.
+ *
+ * A visit of a page is no change. A plugin that writes then, such as a count of visits, kills nothing.
+ */
+final class PageQueries
+{
+    /** Nanoseconds between two kills: an import writes thousands of rows. */
+    private const PAUSE = 50_000_000;
+
+    /** @var array<string, true> tables written to, of which the store does not know yet */
+    private array $written = [];
+
+    private bool $isInTransaction = false;
+
+    private int $next = 0;
+
+    private ?bool $isVisit = null;
+
+    private string $core = '';
+
+    /** @var ?\Closure(string): void takes a table that the page being made reads */
+    private ?\Closure $reads = null;
+
+    /**
+     * @param \Closure(list<string>): void $wrote  takes tables
+     * @param \Closure(): bool             $isPage whether the address of the request is that of a page
+     */
+    public function __construct(
+        private readonly \wpdb $database,
+        private readonly \Closure $wrote,
+        private readonly \Closure $isPage,
+    ) {}
+
+    public function hook(): void
+    {
+        add_filter('query', $this->see(...), \PHP_INT_MAX);
+        add_filter('pre_http_request', function (mixed $answer): mixed {
+            $this->tell();
+
+            return $answer;
+        }, \PHP_INT_MIN);
+        foreach ([\PHP_INT_MIN, \PHP_INT_MAX - 1] as $priority) {
+            add_action('shutdown', function (): void {
+                // What no COMMIT has confirmed is not there afterwards.
+                $this->isInTransaction = false;
+                $this->tell();
+            }, $priority);
+        }
+    }
+
+    /** @param \Closure(string): void $reads takes each table that a page reads from now on in a way that nothing else tells of */
+    public function watch(\Closure $reads): void
+    {
+        $this->reads = $reads;
+    }
+
+    private function see(mixed $sql): mixed
+    {
+        if ($this->written !== [] && hrtime(true) >= $this->next) {
+            $this->tell();
+        }
+        if (!\is_string($sql)) {
+            return $sql;
+        }
+        switch (PageTables::verb($sql)) {
+            case 'reads':
+                $this->reads === null || $this->read($sql, $this->reads);
+                break;
+            case 'writes':
+                $this->isVisit() || $this->write($sql);
+                break;
+            case 'begins':
+                $this->isInTransaction = true;
+                break;
+            case 'ends':
+                $this->isInTransaction = false;
+                break;
+        }
+
+        return $sql;
+    }
+
+    /** @param \Closure(string): void $reads */
+    private function read(string $sql, \Closure $reads): void
+    {
+        $isOfCore = null;
+        foreach (PageTables::read($sql) as $table) {
+            if (!PageTables::isOwn($table, $this->database) || !($isOfCore ??= $this->isOfCore())) {
+                $reads(PageTables::together($table, $this->database));
+            }
+        }
+    }
+
+    private function write(string $sql): void
+    {
+        $isOfCore = null;
+        foreach (PageTables::written($sql) as $table) {
+            if (!PageTables::isTold($table, $this->database) || !($isOfCore ??= $this->isOfCore())) {
+                $this->written[PageTables::together($table, $this->database)] = true;
+            }
+        }
+    }
+
+    private function tell(): void
+    {
+        if ($this->written === [] || $this->isInTransaction) {
+            return;
+        }
+        $tables = array_map(strval(...), array_keys($this->written));
+        $this->written = [];
+        ($this->wrote)($tables);
+        $this->next = hrtime(true) + self::PAUSE;
+    }
+
+    private function isVisit(): bool
+    {
+        return !is_admin() && !wp_doing_cron() && !\defined('REST_REQUEST') && !\defined('XMLRPC_REQUEST') && ($this->isVisit ??= ($this->isPage)());
+    }
+
+    /** Whether code of WordPress itself asks. */
+    private function isOfCore(): bool
+    {
+        if ($this->core === '') {
+            $this->core = \dirname((string) (new \ReflectionClass(\wpdb::class))->getFileName());
+        }
+        $file = '';
+        foreach (debug_backtrace(\DEBUG_BACKTRACE_IGNORE_ARGS, 16) as $frame) {
+            if (is_a($frame['class'] ?? '', \wpdb::class, true)) {
+                // Where this method was called.
+                $file = $frame['file'] ?? '';
+            } elseif ($file !== '') {
+                break;
+            }
+        }
+
+        return str_starts_with($file, "{$this->core}/") || str_starts_with($file, \dirname($this->core) . '/wp-admin/');
+    }
+}

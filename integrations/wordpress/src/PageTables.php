@@ -1,0 +1,115 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Larder\WordPress;
+
+/**
+ * Which tables a query of SQL names. Names in a quoted text may be among them: a tag too many, or a page that dies for nothing.
+ *
+ * WordPress's own tables go together as its hooks tell of them: meta of posts, for instance, with the posts.
+ */
+final class PageTables
+{
+    /** What a query does with tables, by the first three letters of its first word. */
+    private const VERBS = [
+        'sel' => 'reads', 'wit' => 'reads',
+        'ins' => 'writes', 'rep' => 'writes', 'upd' => 'writes', 'del' => 'writes', 'tru' => 'writes', 'alt' => 'writes', 'dro' => 'writes', 'ren' => 'writes', 'loa' => 'writes',
+        'sta' => 'begins', 'beg' => 'begins', 'com' => 'ends', 'rol' => 'ends', 'set' => 'sets',
+    ];
+
+    private const TOGETHER = [
+        'posts' => 'posts', 'postmeta' => 'posts', 'term_relationships' => 'posts', 'terms' => 'terms', 'termmeta' => 'terms', 'term_taxonomy' => 'terms',
+        'comments' => 'comments', 'commentmeta' => 'comments', 'users' => 'users', 'usermeta' => 'users', 'options' => 'options', 'links' => 'links',
+    ];
+
+    /** Tables of WordPress of which no hook tells. */
+    private const UNTOLD = ['blogs' => true, 'blogmeta' => true, 'blog_versions' => true, 'site' => true, 'sitemeta' => true, 'sitecategories' => true, 'signups' => true, 'registration_log' => true];
+
+    private const NAME = '(?:(?:`[^`]+`|[\w$]+)\s*\.\s*)?(?:`[^`]+`|[\w$]+)';
+
+    private function __construct() {}
+
+    /** @return string reads, writes, begins or ends a transaction, or nothing of these */
+    public static function verb(string $sql): string
+    {
+        $start = strspn($sql, " \t\r\n(");
+        if (isset($sql[$start]) && \in_array($sql[$start], ['/', '-', '#'], true)) {
+            preg_match('~\G(?:[\s(]|/\*.*?\*/|(?:--|#)[^\n]*\n)+~s', $sql, $comment, 0, $start);
+            $start += \strlen($comment[0] ?? '');
+        }
+        $verb = self::VERBS[strtolower(substr($sql, $start, 3))] ?? '';
+
+        return match (true) {
+            $verb === 'ends' && preg_match('~^\W*rollback\s+(?:work\s+)?to\b~i', $sql) === 1 => '',
+            $verb === 'sets' => preg_match('~\bautocommit\s*=\s*(\w+)~i', $sql, $set) !== 1 ? '' : (\in_array(strtolower($set[1]), ['0', 'off', 'false'], true) ? 'begins' : 'ends'),
+            default => $verb,
+        };
+    }
+
+    /** @return list<string> */
+    public static function read(string $sql): array
+    {
+        return self::named($sql, 'FROM|(?:STRAIGHT_)?JOIN');
+    }
+
+    /** @return list<string> what is written, and perhaps what is read for that */
+    public static function written(string $sql): array
+    {
+        // Values may be long, and say anything.
+        $head = preg_split('~\b(?:SET|VALUES?|WHERE)\b|\(~i', substr($sql, 0, 4_096), 2);
+        $head = \is_array($head) ? $head[0] : $sql;
+
+        return self::named($head, '(?:INSERT|REPLACE)(?:\s+(?:LOW_PRIORITY|HIGH_PRIORITY|DELAYED|IGNORE|INTO))*|UPDATE(?:\s+(?:LOW_PRIORITY|IGNORE))*|(?:TRUNCATE\s+)?TABLE(?:\s+IF\s+EXISTS)?|TRUNCATE(?!\s+TABLE\b)|TO|FROM|(?:STRAIGHT_)?JOIN');
+    }
+
+    /** @return string the table that stands for it in tags */
+    public static function together(string $table, \wpdb $database): string
+    {
+        $own = match ($table) {
+            $database->users, $database->usermeta => 'users',
+            default => self::own($table, $database),
+        };
+
+        return $own === 'users' ? $database->users : (isset(self::TOGETHER[$own]) ? substr($table, 0, -\strlen($own)) . self::TOGETHER[$own] : $table);
+    }
+
+    /** Whether it is one of WordPress's, so that WordPress's own code may read it in a way that is known closer. */
+    public static function isOwn(string $table, \wpdb $database): bool
+    {
+        $own = self::own($table, $database);
+
+        return isset(self::TOGETHER[$own]) || isset(self::UNTOLD[$own]) || $table === $database->users || $table === $database->usermeta;
+    }
+
+    /** Whether it is one of which hooks of WordPress tell, when WordPress's own code writes to it. */
+    public static function isTold(string $table, \wpdb $database): bool
+    {
+        return self::isOwn($table, $database) && !isset(self::UNTOLD[self::own($table, $database)]);
+    }
+
+    private static function own(string $table, \wpdb $database): string
+    {
+        $prefix = $database->base_prefix;
+
+        return str_starts_with($table, $prefix) ? (string) preg_replace('~^\d+_~', '', substr($table, \strlen($prefix))) : '';
+    }
+
+    /** @return list<string> */
+    private static function named(string $sql, string $words): array
+    {
+        $list = self::NAME . '(?:\s+(?:AS\s+)?(?!(?:STRAIGHT_JOIN|JOIN|FROM|TO)\b)`?\w+`?)?';
+        preg_match_all("~\b(?:{$words})[\s(]+(?!SELECT\b)({$list}(?:\s*,\s*{$list})*)~i", $sql, $found);
+        $tables = [];
+        foreach ($found[1] as $names) {
+            foreach (explode(',', $names) as $name) {
+                if (preg_match('~^\s*(' . self::NAME . ')~', $name, $parts) === 1) {
+                    $last = strrchr($parts[1], '.');
+                    $tables[trim($last === false ? $parts[1] : $last, ".` \t\r\n")] = true;
+                }
+            }
+        }
+
+        return array_map(strval(...), array_keys($tables));
+    }
+}
