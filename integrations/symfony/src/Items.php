@@ -40,7 +40,8 @@ final class Items
             /** @var array<string, mixed> $metadata */
             $metadata = $item->newMetadata;
 
-            return [$item->expiry, $metadata];
+            // By it, a ChainAdapter ends its own copy of an item with tags in time.
+            return [$item->expiry, $metadata !== [] && ($item->expiry ?? 0) > 0 ? $metadata + [CacheItem::METADATA_EXPIRY => $item->expiry] : $metadata];
         }, null, CacheItem::class);
         $this->settle = \Closure::bind(static function (CacheItem $item): void {
             $item->metadata = $item->newMetadata;

@@ -16,6 +16,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use Psr\Cache\InvalidArgumentException;
+use Symfony\Component\Cache\Adapter\AdapterInterface;
 use Symfony\Component\Cache\Adapter\ArrayAdapter;
 use Symfony\Component\Cache\Adapter\ChainAdapter;
 use Symfony\Component\Cache\Adapter\FilesystemTagAwareAdapter;
@@ -257,6 +258,13 @@ final class LarderAdapterTest extends TestCase
         self::assertSame('in the chain', $item->get());
         self::assertEqualsWithDelta(time() + 100, $item->getMetadata()[CacheItem::METADATA_EXPIRY], 2);
         self::assertTrue($near->hasItem('chained'));
+        $chain = static fn(AdapterInterface $near): TagAwareAdapter => new TagAwareAdapter(new ChainAdapter([$near, $ours]));
+        $first = $chain(new ArrayAdapter());
+        $first->save($first->getItem('saved')->set('in the chain')->expiresAfter(100)->tag('red'));
+        // A copy nearby ends with the item it is of.
+        $item = $chain(new ArrayAdapter())->getItem('saved');
+        self::assertSame('in the chain', $item->get());
+        self::assertEqualsWithDelta(time() + 100, $item->getMetadata()[CacheItem::METADATA_EXPIRY] ?? 0, 2);
     }
 
     public function testAnIllegalKeyOrTagIsSymfonysException(): void
