@@ -38,7 +38,7 @@ static void stop_here(void)
     }
 }
 
-/* ---- who meets it ------------------------------------------------------------------------------------------ */
+/* ---- a meeting with it --------------------------------------------------------------------------------------- */
 
 /* Another handle of the victim's, which does something to the very key that is being stored. */
 static struct {

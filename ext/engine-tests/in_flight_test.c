@@ -155,7 +155,7 @@ TEST(made_of_the_cleared,
     meet_everywhere(clear_here);
 }
 
-/* ---- whom it concerns ------------------------------------------------------------------------------------ */
+/* ---- which it concerns ----------------------------------------------------------------------------------- */
 
 static bool is_of_its_bit(uint64_t other)
 {

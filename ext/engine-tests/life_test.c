@@ -220,7 +220,7 @@ static const struct scene {
     {"in two formats", has_another, open_it, {LARDER_AT_TAKE_AWAY, LARDER_AT_ASIDE}},
 };
 
-/* ---- who meets it -------------------------------------------------------------------------------------------- */
+/* ---- a meeting with it ----------------------------------------------------------------------------------------- */
 
 static void meet_it(void)
 {

@@ -79,7 +79,7 @@ same(in_array("$name.locks", SharedMemory::names(), true), false, 'nor its locks
 same(SharedMemory::open("$name.lock")->get('k'), 'v', 'but everything else');
 same(SharedMemory::remove("$name.lock"), true, 'remove');
 same(SharedMemory::remove($name), false, 'there was none');
-same($pool->get('k'), null, 'who has it open goes on with a new, empty one');
+same($pool->get('k'), null, 'a process that has it open goes on with a new, empty one');
 $pool->set('k', 'new');
 same([$pool->get('k'), SharedMemory::open($name, 4 << 20, false)->get('k')], ['new', 'new'], 'which has the name');
 same(SharedMemory::remove($name), true, 'remove');

@@ -18,8 +18,8 @@ use Larder\Tests\EventList;
 /** What every store promises through a cache: of pulls, of namespaces, and of the leases that locks are made of. */
 final class CacheContract extends Suite
 {
-    /** Who listens to a cache reads another way. */
-    public function testASetAfterAMissIsJudgedAlsoWhereSomebodyListens(): void
+    /** A cache with a listener reads another way. */
+    public function testASetAfterAMissIsJudgedAlsoWithAListener(): void
     {
         if (!$this->can(Capability::Tokens)) {
             self::assertNotContains(Capability::Tokens, $this->store()->capabilities());
@@ -150,7 +150,7 @@ final class CacheContract extends Suite
         }
     }
 
-    public function testWhateverIsThereIsReadTheSameWhetherOrNotSomebodyListens(): void
+    public function testWhateverIsThereIsReadTheSameWithAndWithoutAListener(): void
     {
         $values = ['null' => null, 'false' => false, '7' => 7, 'text' => 'text', 'list' => ['a', [1]], 'like a seal' => [Envelope::MARK], 'object' => (object) ['a' => 1]];
         $writer = new Cache($this->store(), strict: true);

@@ -185,7 +185,7 @@ final class CacheWritesContract extends Suite
         self::assertSame(5, $cache->increment('absent', 5, numbers: Numbers::Any));
     }
 
-    public function testWhatNobodyCanReadIsInTheWayOfNoUpdateAndNoCount(): void
+    public function testAnUnreadableValueIsInTheWayOfNoUpdateAndNoCount(): void
     {
         if ($this->cannotJudge()) {
             return;

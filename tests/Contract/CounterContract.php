@@ -83,7 +83,7 @@ final class CounterContract extends Suite
         self::assertFalse($this->has('absent'));
     }
 
-    public function testWhatNobodyCanReadIsInTheWayOfNoCounter(): void
+    public function testAnUnreadableValueIsInTheWayOfNoCounter(): void
     {
         $before = time();
         $items = [new Item('object', new Unwaking(), 10), new Item('inside', ['x' => [new Unwaking()]])];

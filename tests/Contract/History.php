@@ -51,7 +51,7 @@ final class History
             try {
                 $this->step(mt_rand(0, self::THINGS - 1), mt_rand(0, 99));
             } catch (StoreUnavailable) {
-                // Nobody was told.
+                // No process was told.
                 $this->unavailable++;
             }
         }

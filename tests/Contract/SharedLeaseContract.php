@@ -30,7 +30,7 @@ final class SharedLeaseContract extends SharedSuite
         self::assertSame(range(0, 19), $rounds);
         foreach ($won as $process => $its) {
             foreach ($its as $i) {
-                self::assertTrue($this->of->leases()->release("round {$i}", "process {$process}"), 'Whoever has it owns it.');
+                self::assertTrue($this->of->leases()->release("round {$i}", "process {$process}"), 'Its holder owns it.');
             }
         }
     }
@@ -86,7 +86,7 @@ final class SharedLeaseContract extends SharedSuite
 
                         return @filesize($waiting) === self::PROCESSES - 1;
                     });
-                    // They have said so just before they begin to. Whoever has not begun yet cannot fail, but shows nothing.
+                    // They have said so just before they begin to. One that has not begun yet cannot fail, but shows nothing.
                     usleep(50_000);
                 }
 

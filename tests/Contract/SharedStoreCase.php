@@ -34,7 +34,7 @@ abstract class SharedStoreCase extends StoreCase
      *
      * @param \Closure(string): string $forge
      *
-     * @return bool false: it keeps none that anybody else could write
+     * @return bool false: it keeps none that another user could write
      */
     public function forge(string $key, \Closure $forge): bool
     {

@@ -101,7 +101,7 @@ final class SharedStoreContract extends SharedSuite
         }
     }
 
-    public function testWhatNobodyCanReadIsAddedToByExactlyOneProcess(): void
+    public function testAnUnreadableValueIsAddedToByExactlyOneProcess(): void
     {
         $class = 'Gone' . bin2hex(random_bytes(4));
         $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 19));
@@ -355,7 +355,7 @@ final class SharedStoreContract extends SharedSuite
             if ($process > 0) {
                 for ($i = 1; $i < 100_000 && ($i % 20 > 0 || $store->fetch(['done'])->items === []); $i++) {
                     $store->touch(['key'], 100 + $i);
-                    // A lock that is asked for again at once is hardly ever had by somebody who sleeps while he waits for it.
+                    // A lock that is asked for again at once is hardly ever had by a process that sleeps while it waits for it.
                     usleep(100);
                 }
 
@@ -424,7 +424,7 @@ final class SharedStoreContract extends SharedSuite
         self::assertSame(array_sum(array_column($reports, 'counted')), $counted, 'An increment was lost.');
     }
 
-    public function testAProcessThatIsKilledBlocksNobody(): void
+    public function testAProcessThatIsKilledBlocksNoOther(): void
     {
         $this->store()->fetch(['key']);
         for ($round = 0; $round < 5; $round++) {
@@ -441,7 +441,7 @@ final class SharedStoreContract extends SharedSuite
                     }
                     $this->store()->delete(['other', 'filled']);
                     if ($i >= 20 && $this->shared()->isBlockedByTheDead()) {
-                        // What holds for such a store: it blocks nobody if it is killed anywhere else.
+                        // What holds for such a store: it blocks no other process if it is killed anywhere else.
                         fwrite($ends[1], '!');
                         fread($ends[1], 1);
                     }

@@ -80,7 +80,7 @@ abstract class StoreCase extends TestCase
 
     /**
      * What the store keeps besides the items, in order to judge them, and could lose: by eviction, or because
-     * somebody deletes it.
+     * it is deleted.
      *
      * @return iterable<string, \Closure(): void> what loses it, by a name for it; as it is when this is asked for
      */
@@ -90,7 +90,7 @@ abstract class StoreCase extends TestCase
     }
 
     /**
-     * Somebody else does something. A store that does not hold against a process what it did itself has to do this in
+     * Another process does something. A store that does not hold against a process what it did itself has to do this in
      * another one.
      *
      * @param \Closure(Store): void $work
@@ -124,7 +124,7 @@ abstract class StoreCase extends TestCase
         return true;
     }
 
-    /** Bytes that everything in the store takes; null: it cannot remove what nobody asks for. */
+    /** Bytes that everything in the store takes; null: it cannot remove what is never asked for. */
     public function footprint(): ?int
     {
         return $this->store()->statistics()->bytes;

@@ -363,7 +363,7 @@ final class StoreContract extends Suite
             self::assertNull($leases->fence($name, 'one'));
             foreach (['one', 'two', 'one'] as $owner) {
                 self::assertTrue($leases->acquire($name, $owner, 60.0));
-                self::assertNull($leases->fence($name, 'somebody else'));
+                self::assertNull($leases->fence($name, 'another'));
                 foreach (['as it is', 'refreshed', 'taken once more', 'after a clear'] as $state) {
                     match ($state) {
                         'refreshed' => $leases->refresh($name, $owner, 60.0),

@@ -53,7 +53,7 @@ abstract class Suite extends Assert
     }
 
     /**
-     * The store under test, where somebody else does something just before it is asked for something the first time.
+     * The store under test, where another process does something just before it is asked for something the first time.
      *
      * @param list<string>           $questions
      * @param \Closure(Store): mixed $overtake

@@ -28,7 +28,7 @@ final class TagContract extends Suite
         ];
     }
 
-    /** A store without tags refuses an item that has some: nobody could invalidate it. */
+    /** A store without tags refuses an item that has some: it could not be invalidated. */
     public function testTagsAreKeptOrRefused(): void
     {
         $store = $this->store();
@@ -138,7 +138,7 @@ final class TagContract extends Suite
     }
 
     /**
-     * Neither what was overwritten, deleted, invalidated and cleared, nor tags that nobody will ever name again. As many writes
+     * Neither what was overwritten, deleted, invalidated and cleared, nor tags that will never be named again. As many writes
      * as LARDER_WRITES says; `make leftovers` has a million.
      */
     public function testAfterManyWritesAndClearsThereIsNoMoreThanTheLiveItemsNeed(): void
@@ -147,7 +147,7 @@ final class TagContract extends Suite
             return;
         }
         if ($this->of->footprint() === null) {
-            self::assertNull($this->of->footprint(), 'It leaves to others what nobody asks for.');
+            self::assertNull($this->of->footprint(), 'It leaves to others what is not asked for.');
 
             return;
         }

@@ -262,7 +262,7 @@ final class TokenContract extends Suite
     }
 
     /** If a refused fill moved what others are judged by, loops that overlap would never store anything. */
-    public function testARefusedFillRefusesNobodyElse(): void
+    public function testARefusedFillRefusesNoOther(): void
     {
         if ($this->cannotJudge()) {
             return;
@@ -416,7 +416,7 @@ final class TokenContract extends Suite
         }
     }
 
-    /** After a fill was refused because somebody has written this. */
+    /** After a fill was refused because another process has written this. */
     private function assertLeft(mixed $written, string $key): void
     {
         self::assertSame($written, $this->value($key));

@@ -104,7 +104,7 @@ final class ApcuStoreTest extends SharedStoreCase
         self::assertSame('..........', implode("\n", $output));
     }
 
-    /** Somebody else of the same web server may write into APCu, too. */
+    /** Another site of the same web server may write into APCu, too. */
     public function testAWrappingThatNoStoreOfOursHasMadeIsNeverAnError(): void
     {
         $mark = Wrapping::MARK;

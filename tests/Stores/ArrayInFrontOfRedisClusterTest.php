@@ -34,7 +34,7 @@ final class ArrayInFrontOfRedisClusterTest extends RedisClusterCase
     public function forge(string $key, \Closure $forge): bool
     {
         parent::forge($key, $forge);
-        // Somebody who changes the far store tells nobody, and the near one would still have it.
+        // A change of the far store alone is told to no process, and the near one would still have it.
         $this->leave();
 
         return true;

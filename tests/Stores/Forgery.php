@@ -6,7 +6,7 @@ namespace Larder\Tests\Stores;
 
 use PHPUnit\Framework\Assert;
 
-/** Changes the bytes of items behind a store's back, as whoever may write where they lie can. */
+/** Changes the bytes of items behind a store's back, as any process can that may write where they lie. */
 final class Forgery
 {
     private function __construct() {}

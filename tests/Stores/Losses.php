@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Stores;
 
-/** What is lost behind a store's back, as whoever may write where it lies can do. */
+/** What is lost behind a store's back, as any process can cause that may write where it lies. */
 final class Losses
 {
     private function __construct() {}

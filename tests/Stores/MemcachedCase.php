@@ -73,7 +73,7 @@ abstract class MemcachedCase extends NamedStoreCase
         return Stores::open("memcached+unix:{$paths}?prefix={$name}&timeout=10");
     }
 
-    /** What is under a name that nobody uses any more is left to the server's eviction. */
+    /** What is under a name that is not used any more is left to the server's eviction. */
     public function footprint(): null
     {
         return null;

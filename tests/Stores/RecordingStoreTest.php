@@ -9,7 +9,7 @@ use Larder\Tests\Scratch;
 use Larder\Trace\RecordingStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 
-/** Whoever records what a store is asked does not change what it answers. */
+/** To record what a store is asked does not change what it answers. */
 #[CoversClass(RecordingStore::class)]
 final class RecordingStoreTest extends WrappedStoreCase
 {

@@ -87,7 +87,7 @@ abstract class TierOverRedisCase extends NamedStoreCase
     {
         Forgery::inRedis(self::server()->socket, 0, "test:{$key}", $forge);
         $this->near('test')->clear();
-        // Somebody who changes the far store tells nobody, and the near one would still have it.
+        // A change of the far store alone is told to no process, and the near one would still have it.
         $this->leave();
 
         return true;

@@ -96,7 +96,7 @@ abstract class TieredStoreCase extends NamedStoreCase
     {
         Forgery::inSqlite("{$this->path()}/cache.db", 'test', $key, $forge);
         $this->near('test')->clear();
-        // Somebody who changes the far store tells nobody, and the near one would still have it.
+        // A change of the far store alone is told to no process, and the near one would still have it.
         $this->leave();
 
         return true;

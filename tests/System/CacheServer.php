@@ -99,7 +99,7 @@ final class CacheServer
         $program = Program::find($flavour->program())
             ?? throw ServerFailed::isNotInstalled($flavour->title(), $flavour->program(), $flavour->program());
         $port = ServerProcess::freePort();
-        // Whoever asks without TLS, or without a password, is not answered.
+        // A client without TLS, or without a password, is not answered.
         $server = new self("{$flavour->title()} Sentinel", [$program, 'CONFIGURATION', '--sentinel'], "PING\r\n", $certificates === null && $lines === [] ? '+PONG' : '');
         $server->port = $port;
         $lines = [

@@ -258,7 +258,7 @@ final class CommandsTest extends TestCase
 
         $this->traces($dsn);
 
-        self::assertSame([2, ''], $this->larder->run('flush', $on), 'Nobody could be asked.');
+        self::assertSame([2, ''], $this->larder->run('flush', $on), 'There was no terminal to ask at.');
         self::assertSame(0, $this->larder->run('get', [...$on, 'key' => 'inside', '--namespace' => 'part'])[0]);
         self::assertSame([0, ['flushed' => true]], $this->larder->json('flush', [...$on, '--force' => true, '--namespace' => 'part']));
         self::assertSame(1, $this->larder->run('get', [...$on, 'key' => 'inside', '--namespace' => 'part'])[0]);

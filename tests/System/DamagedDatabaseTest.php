@@ -41,7 +41,7 @@ final class DamagedDatabaseTest extends TestCase
             fclose($file);
         }];
         yield 'all of it' => [static function (string $path): void {
-            file_put_contents($path, "This is somebody's precious text.\n");
+            file_put_contents($path, "This is a precious text.\n");
         }];
     }
 

@@ -16,8 +16,8 @@ use PHPUnit\Framework\Attributes\DataProvider;
 
 /**
  * Several processes read, fill, write and invalidate while their server is killed, started with what it had, stopped and
- * continued. What does not reach it is told to it by whoever asks it next, so nobody reads anything older than what was
- * known when his request began.
+ * continued. What does not reach it is told to it by the next that asks it, so no request reads anything older than what was
+ * known when it began.
  */
 #[CoversClass(Outbox::class)]
 #[CoversClass(Journal::class)]
@@ -95,7 +95,7 @@ final class FailureUnderLoadTest extends OwnServers
                 $server->start();
                 usleep(100_000);
                 $server->signal(\SIGSTOP);
-                // Longer than anybody waits.
+                // Longer than any of them waits.
                 usleep(300_000);
                 $server->signal(\SIGCONT);
             }

@@ -86,7 +86,7 @@ final class FullDiskTest extends TestCase
     }
 
     #[DataProvider('fullStores')]
-    public function testWhereNothingCanBeStoredNobodyWaitsForSomebodyWhoComputes(string $dsn, bool $fillsDisk): void
+    public function testWhereNothingCanBeStoredNoProcessWaitsForAnothersComputation(string $dsn, bool $fillsDisk): void
     {
         $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn, $fillsDisk): array {
             $logger = new MemoryLogger();
@@ -214,7 +214,7 @@ final class FullDiskTest extends TestCase
 
     /** @param list<string> $left */
     #[DataProvider('closings')]
-    public function testADatabaseThatNobodyHasOpenOnAFullDiskForgetsToo(string $dsn, bool $clears, bool $isByStranger, array $left): void
+    public function testADatabaseThatIsNotOpenOnAFullDiskForgetsToo(string $dsn, bool $clears, bool $isByStranger, array $left): void
     {
         $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn, $clears, $isByStranger): array {
             $open = static fn(): Cache => Cache::open(str_replace('DIRECTORY', $directory, $dsn));
@@ -396,7 +396,7 @@ final class FullDiskTest extends TestCase
             try {
                 $own = $store->fence('lease', 'owner');
             } catch (StoreUnavailable $failure) {
-                // Only whoever has it gets as far as to count.
+                // Only its holder gets as far as to count.
                 $own = $failure->takesNothing;
             }
             array_map(unlink(...), glob("{$directory}/filler-*") ?: []);
@@ -556,12 +556,12 @@ final class FullDiskTest extends TestCase
     }
 
     /** What SQLite does not call a full disk: a quota that is used up, or files that may not grow. */
-    public function testWhereADatabaseMayNotGrowNobodyWaitsForSomebodyWhoComputes(): void
+    public function testWhereADatabaseMayNotGrowNoProcessWaitsForAnothersComputation(): void
     {
         $scratch = new Scratch();
         $report = $this->inAChild(static function () use ($scratch): array {
             $open = static fn(): Cache => Cache::open("sqlite:{$scratch->path}/cache.db");
-            // Somebody has it open, or nobody could read it either.
+            // A process has it open, or none could read it either.
             $keeper = $open();
             $keeper->set('there', 1);
             pcntl_signal(\SIGXFSZ, \SIG_IGN);
@@ -569,9 +569,9 @@ final class FullDiskTest extends TestCase
             $begun = hrtime(true);
             $value = $open()->remember('missing', static fn(): string => 'computed', stampede: new StampedeOptions(lease: 100.0, missWait: 30.0));
 
-            return [$value, $keeper->get('there'), hrtime(true) - $begun < 30_000_000_000 ? 'Nobody waited.' : 'It took too long.'];
+            return [$value, $keeper->get('there'), hrtime(true) - $begun < 30_000_000_000 ? 'No process waited.' : 'It took too long.'];
         });
-        self::assertSame(['computed', 1, 'Nobody waited.'], $report);
+        self::assertSame(['computed', 1, 'No process waited.'], $report);
     }
 
     /** A disk that takes what is written and then fails says so when it is to be kept (fsync). */
@@ -592,7 +592,7 @@ final class FullDiskTest extends TestCase
     }
 
     #[DataProvider('stores')]
-    public function testWhoComputesSinceTheDiskWasNotFullIsWaitedFor(string $dsn): void
+    public function testAComputationFromBeforeTheDiskWasFullIsWaitedFor(string $dsn): void
     {
         $report = $this->onADiskOfItsOwn(static function (string $directory) use ($dsn): array {
             $open = static fn(): Cache => Cache::open(str_replace('DIRECTORY', $directory, $dsn));
@@ -682,7 +682,7 @@ final class FullDiskTest extends TestCase
                 file_put_contents('/proc/self/uid_map', "{$user} {$user} 1");
                 file_put_contents('/proc/self/gid_map', "{$group} {$group} 1");
             }
-            // In a chroot, / is no mount that could be made private; whoever made that one has seen to it.
+            // In a chroot, / is no mount that could be made private; the maker of that one has seen to it.
             exec("mount --make-rprivate / 2>/dev/null; mount -t tmpfs -o size={$mebibytes}m,mode=0700 none " . escapeshellarg($scratch->path) . ' 2>&1', $said, $status);
 
             return $status === 0 ? $work($scratch->path) : $said;

@@ -70,7 +70,7 @@ final class HostsTest extends OwnServers
         }];
         yield 'the server stands still' => ['shm:', 'client=phpredis', static function (CacheServer $server): void {
             $server->signal(\SIGSTOP);
-            // Longer than anybody waits.
+            // Longer than any of them waits.
             usleep(self::isWhole() ? 5_000_000 : 400_000);
             $server->signal(\SIGCONT);
         }];

@@ -18,7 +18,7 @@ use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
-/** What becomes of a cache whose file is damaged, locked, forged, or in a place where nobody may write. */
+/** What becomes of a cache whose file is damaged, locked, forged, or in a place that is not writable. */
 #[CoversClass(SqliteStore::class)]
 #[CoversClass(FileStore::class)]
 #[CoversClass(PhpFileStore::class)]
@@ -98,7 +98,7 @@ final class LocalFailureTest extends TestCase
     public static function damages(): iterable
     {
         $damages = [
-            'text' => "This is somebody's precious text.\n",
+            'text' => "This is a precious text.\n",
             'noise' => random_bytes(10_000),
             'the head of a database' => "SQLite format 3\0" . str_repeat("\xff", 5_000),
         ];
@@ -150,7 +150,7 @@ final class LocalFailureTest extends TestCase
     }
 
     #[DataProvider('databases')]
-    public function testADatabaseThatSomebodyHasLockedIsReadAndRefusesWrites(string $dsn): void
+    public function testALockedDatabaseIsReadAndRefusesWrites(string $dsn): void
     {
         $scratch = new Scratch();
         $path = "{$scratch->path}/cache.db";

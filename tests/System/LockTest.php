@@ -73,14 +73,14 @@ final class LockTest extends TestCase
         self::assertTrue($restored->release());
         self::assertFalse($lock->refresh());
         self::assertTrue($other->acquire());
-        self::assertFalse($lock->release(), 'Whoever had it first ends it for nobody.');
+        self::assertFalse($lock->release(), 'Its first holder ends it for no other.');
         self::assertTrue($other->refresh());
         self::assertTrue($cache->lock('another name')->acquire(), 'Locks of other names are others.');
         self::assertFalse($cache->has('name'), 'A lock is no item.');
     }
 
     #[DataProviderExternal(Place::class, 'retaining')]
-    public function testWhoHasSleptPastItsTimeHasALowerNumberThanWhoHasTheLockNow(string $kind): void
+    public function testAnOwnerThatSleptPastItsTimeHasALowerNumberThanTheOwnerNow(string $kind): void
     {
         $place = new Place($kind);
         foreach ([Cache::open($place->dsn, strict: true), Cache::open($place->dsn, strict: true)->namespace('part')] as $cache) {
@@ -145,7 +145,7 @@ final class LockTest extends TestCase
     }
 
     /** The server has given the lock to this owner, who does not know. */
-    public function testWhoLosesTheAnswerHasTheLockWithTheNextOne(): void
+    public function testAProcessThatLosesTheAnswerHasTheLockWithTheNextOne(): void
     {
         $server = CacheServer::redis()->start();
         $connection = new LossyConnection(new PhpRedisConnection(new Server(socket: $server->socket, readTimeout: 10.0, retryAfter: 0.0)));
@@ -198,7 +198,7 @@ final class LockTest extends TestCase
         throw new \DomainException('the work failed');
     }
 
-    public function testNobodyWaitsLongForALockOfAStoreThatIsAway(): void
+    public function testNoProcessWaitsLongForALockOfAStoreThatIsAway(): void
     {
         $scratch = new Scratch();
         $store = new ChaosStore(Stores::open("sqlite:{$scratch->path}/cache.db"));

@@ -53,7 +53,7 @@ final class MemcachedStoreTest extends OwnServers
         self::assertSame(2, $trips(static fn() => $store->increment('n')));
     }
 
-    /** Whoever can write into the server may say that a value is in a billion pieces, or in some under others' names. */
+    /** A stranger who can write into the server may say that a value is in a billion pieces, or in some under others' names. */
     public function testAManifestThatNoStoreOfOursHasWrittenIsAMiss(): void
     {
         $socket = $this->memcacheds(1)[0]->socket;
@@ -140,7 +140,7 @@ final class MemcachedStoreTest extends OwnServers
     }
 
     /** The extension tells of the last operation only how it went, so that either of them may fail. */
-    public function testWhatASignalsHandlerAsksInTheMiddleOfAnOperationBringsNobodyAnothersValue(): void
+    public function testWhatASignalsHandlerAsksInTheMiddleOfAnOperationMixesUpNoValues(): void
     {
         $keys = array_map(static fn(int $i): string => "key {$i}", range(0, 29));
         foreach ($this->ofTwoServers($keys) as $store) {

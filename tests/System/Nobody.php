@@ -8,14 +8,14 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Tests\Scratch;
 use Psr\Log\LogLevel;
 
-/** A user who is not root, in processes of his own. Whoever runs the tests and is not root is that user himself. */
+/** A user who is not root, in processes of their own. If the tests do not run as root, they run as that user. */
 final class Nobody
 {
     public const ID = 65_534;
 
     private function __construct() {}
 
-    /** A directory that belongs to him. */
+    /** A directory that belongs to that user. */
     public static function directory(int $rights = 0o700): Scratch
     {
         $scratch = new Scratch();
@@ -28,13 +28,13 @@ final class Nobody
      * Runs something as that user.
      *
      * @param \Closure(string): list<mixed> $work   with the directory
-     * @param ?int                          $rights with which the directory is his meanwhile; null: it stays as it is
+     * @param ?int                          $rights with which the directory is theirs meanwhile; null: it stays as it is
      *
      * @return mixed what it returns; what is thrown, as a string in a list
      */
     public static function does(Scratch $scratch, \Closure $work, ?int $rights = 0o700): mixed
     {
-        // He may not be allowed to read our code: what is needed of it is loaded before.
+        // They may not be allowed to read our code: what is needed of it is loaded before.
         $elsewhere = new Scratch();
         $work($elsewhere->path);
         class_exists(StoreUnavailable::class);
@@ -45,10 +45,10 @@ final class Nobody
         $ends = stream_socket_pair(\STREAM_PF_UNIX, \STREAM_SOCK_STREAM, 0) ?: throw new \RuntimeException('There is no pair of sockets.');
         $child = pcntl_fork();
         if ($child === 0) {
-            // He is a member of no group of root's.
-            $isHe = posix_geteuid() !== 0 || (posix_initgroups('nobody', self::ID) && posix_setgid(self::ID) && posix_setuid(self::ID));
+            // They are in no group of root's.
+            $isThey = posix_geteuid() !== 0 || (posix_initgroups('nobody', self::ID) && posix_setgid(self::ID) && posix_setuid(self::ID));
             try {
-                $report = $isHe ? $work($scratch->path) : ['This process cannot become nobody.'];
+                $report = $isThey ? $work($scratch->path) : ['This process cannot become another user.'];
             } catch (\Throwable $failure) {
                 $report = [(string) $failure];
             }

@@ -186,7 +186,7 @@ final class PayloadOptionsTest extends TestCase
         self::assertEquals([new Product('y')], $this->cache($place, $signed)->get('key'));
     }
 
-    /** @return iterable<string, array{string, string}> how somebody else has written, and how we read */
+    /** @return iterable<string, array{string, string}> how another process has written, and how we read */
     public static function changes(): iterable
     {
         yield 'a secret' => ['serializer=php', 'serializer=php&secret=0123456789abcdef'];

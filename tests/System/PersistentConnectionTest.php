@@ -81,7 +81,7 @@ final class PersistentConnectionTest extends TestCase
         $this->server->kill();
         $this->server->start();
         self::assertSame('nothing', $this->page($dsn));
-        self::assertTrue(Cache::open($dsn, strict: true)->set('key', 'value'), 'Nobody was kept from it.');
+        self::assertTrue(Cache::open($dsn, strict: true)->set('key', 'value'), 'No process was kept from it.');
         self::assertSame('value', $this->page($dsn));
     }
 

@@ -128,7 +128,7 @@ final class Place
         Forgery::inRedis($cluster->nodes[$cluster->owner($name)]->socket, 0, $name, $forge);
     }
 
-    /** Empties what is shared and in front of something else: it would still have what nobody told it of. */
+    /** Empties what is shared and in front of something else: it would still have changes that it was not told of. */
     public function forget(): void
     {
         if (!str_contains($this->dsn, ' > ')) {

@@ -47,7 +47,7 @@ final class RedisCluster
         return implode(',', array_map(fn(int $i): string => "127.0.0.1:{$this->nodes[$i]->port}", $seeds === [] ? [0, 1, 2] : $seeds));
     }
 
-    /** Gives a node's slots of these to another one, with all that is in them, while everybody may go on. */
+    /** Gives a node's slots of these to another one, with all that is in them, while all others may go on. */
     public function move(int $slot, int $from, int $to): void
     {
         $names = [(string) $this->ask($from, 'CLUSTER', 'MYID'), (string) $this->ask($to, 'CLUSTER', 'MYID')];
@@ -59,7 +59,7 @@ final class RedisCluster
         foreach ([$to, $from] as $node) {
             $this->ask($node, 'CLUSTER', 'SETSLOT', (string) $slot, 'NODE', $names[1]);
         }
-        // Who has not heard of it must not say otherwise at the next move.
+        // A node that has not heard of it must not say otherwise at the next move.
         foreach ([0, 1, 2] as $i) {
             for ($deadline = hrtime(true) + self::PATIENCE; $this->ownerBy($i, $slot) !== $names[1] || $this->epoch($i) !== $this->epoch($to); usleep(10_000)) {
                 if (hrtime(true) > $deadline) {

@@ -22,7 +22,7 @@ use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 
-/** A connection that is interrupted, let in by some users only, or led to somebody else than before. */
+/** A connection that is interrupted, let in by some users only, or led to another server than before. */
 #[CoversClass(PhpRedisConnection::class)]
 #[CoversClass(PredisConnection::class)]
 #[CoversClass(SentinelConnection::class)]
@@ -120,7 +120,7 @@ final class RedisConnectionTest extends OwnServers
 
     /** @param \Closure(Server): Connection $connect */
     #[DataProvider('clients')]
-    public function testWhoIsNotLetInKeepsNobodyElseFromTheServer(\Closure $connect): void
+    public function testAUserThatIsNotLetInKeepsNoOtherFromTheServer(\Closure $connect): void
     {
         $socket = $this->serverWithAUser()->socket;
         $with = static fn(?string $password, int $database = 0): Connection => $connect(
@@ -149,7 +149,7 @@ final class RedisConnectionTest extends OwnServers
 
     /** @param \Closure(Server): Connection $connect */
     #[DataProvider('clients')]
-    public function testWhoIsNotLetInByTheMasterKeepsNobodyElseFromItsSentinels(\Closure $connect): void
+    public function testAUserThatTheMasterDoesNotLetInKeepsNoOtherFromItsSentinels(\Closure $connect): void
     {
         $master = $this->serverWithAUser();
         $sentinel = $this->started(CacheServer::sentinel($master->port, 1));
@@ -172,7 +172,7 @@ final class RedisConnectionTest extends OwnServers
     }
 
     /** Whether a server answers depends on who asks, too. */
-    public function testWhoDoesNotTrustAServerOrHasNoPatienceKeepsNobodyElseFromIt(): void
+    public function testAClientThatDoesNotTrustAServerOrWaitForItKeepsNoOtherFromIt(): void
     {
         $circuit = static fn(Server $server): string => $server->circuit();
         $usual = $circuit(new Server());
@@ -194,7 +194,7 @@ final class RedisConnectionTest extends OwnServers
 
     /** @param \Closure(Server): Connection $connect */
     #[DataProvider('demotions')]
-    public function testAMasterThatHasBecomeAReplicaIsLeftForWhoeverHasItsAddressNow(\Closure $connect, string $servesStale): void
+    public function testAMasterThatHasBecomeAReplicaIsLeftForTheServerThatHasItsAddressNow(\Closure $connect, string $servesStale): void
     {
         [$old, $new] = [$this->started(CacheServer::redis()), $this->started(CacheServer::redis())];
         $scratch = new Scratch();
@@ -204,7 +204,7 @@ final class RedisConnectionTest extends OwnServers
         self::assertSame('old', $cache->get('key'));
         $redis = self::redis($old);
         $redis->config('SET', 'replica-serve-stale-data', $servesStale);
-        // Of a master that nobody can reach, so that it has nothing to load meanwhile.
+        // Of a master that cannot be reached, so that it has nothing to load meanwhile.
         $redis->rawCommand('REPLICAOF', '127.0.0.1', '1');
         unlink("{$scratch->path}/master");
         symlink($new->socket, "{$scratch->path}/master");
@@ -250,7 +250,7 @@ final class RedisConnectionTest extends OwnServers
     }
 
     /** As in a cluster: what was begun at one master when another one's answer was interrupted. */
-    public function testWhatWasBegunAndIsNeverReadIsReadByNobodyElse(): void
+    public function testWhatWasBegunAndIsNeverReadIsReadByNoOther(): void
     {
         $connection = $this->withValues(static fn(Server $server): Connection => new PredisConnection($server));
         self::assertInstanceOf(Parallel::class, $connection);

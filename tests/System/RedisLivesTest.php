@@ -328,8 +328,8 @@ final class RedisLivesTest extends OwnServers
         yield 'snapshots that are trusted' => [$snapshots, '&persistence=trusted', 'problem', 'may bring back'];
         yield 'a file that lags and is trusted' => [['--appendonly', 'yes'], '&persistence=trusted', 'problem', 'may bring back'];
         yield 'a file that does not lag and is trusted' => [[...$snapshots, '--appendonly', 'yes', '--appendfsync', 'always'], '&persistence=trusted', 'ok', 'outlives a restart'];
-        yield 'nobody may know' => [['--rename-command', 'CONFIG', ''], '', 'ok', 'may not see'];
-        yield 'nobody may know, but it is trusted' => [['--rename-command', 'CONFIG', ''], '&persistence=trusted', 'advice', 'may not see'];
+        yield 'it may not be asked' => [['--rename-command', 'CONFIG', ''], '', 'ok', 'may not see'];
+        yield 'it may not be asked, but it is trusted' => [['--rename-command', 'CONFIG', ''], '&persistence=trusted', 'advice', 'may not see'];
     }
 
     /** @param list<string> $options */
@@ -383,7 +383,7 @@ final class RedisLivesTest extends OwnServers
         return [$old, $new, $scratch];
     }
 
-    /** The replica becomes the master; the old one goes on, as a replica of nobody. */
+    /** The replica becomes the master; the old one goes on, as a replica of none. */
     private function failOver(CacheServer $old, CacheServer $new, Scratch $link): void
     {
         self::redis($new)->rawCommand('REPLICAOF', 'NO', 'ONE');

@@ -102,7 +102,7 @@ final class RedisLogTest extends OneRedis
         yield 'add by the token of a miss' => [static fn(Cache $cache): bool => $cache->add('key', 'new', 3_600, token: $cache->token('key'))];
     }
 
-    public function testAStoreThatNobodyFollowsHasNoLogAndWritesOfAProcessWithoutANearStoreAreHeardOf(): void
+    public function testAStoreThatIsNotFollowedHasNoLogAndWritesOfAProcessWithoutANearStoreAreHeardOf(): void
     {
         $alone = self::far();
         $alone->save([new Item('key', 'old', 100, ['t'])]);

@@ -360,7 +360,7 @@ final class RedisPlacesTest extends OwnServers
             self::assertSame('second', $other->remember('filled', static fn(): string => 'second'));
             $filler->refresh();
             self::assertSame(['filled' => 'second'] + $before, $filler->getMany(['filled', ...$keys]));
-            self::assertSame($events, $atMaster->xLen('larder!log'), 'A fill is no event. By the log alone nobody can tell that it was lost.');
+            self::assertSame($events, $atMaster->xLen('larder!log'), 'A fill is no event. The log alone does not tell that it was lost.');
             self::assertTrue($other->delete('deleted'));
             self::assertTrue($other->set('overwritten', 'second', 1_000));
             self::assertTrue($other->set('added', 'second', 1_000));
@@ -434,7 +434,7 @@ final class RedisPlacesTest extends OwnServers
     }
 
     #[DataProvider('clients')]
-    public function testWhoDoesNotBelieveAServersCertificateKeepsNobodyElseFromIt(string $client): void
+    public function testAClientThatDoesNotBelieveAServersCertificateKeepsNoOtherFromIt(string $client): void
     {
         $certificates = self::$certificates ??= new Certificates();
         $server = $this->started(CacheServer::redisWithTls($certificates, ['--tls-auth-clients', 'no']));

@@ -141,7 +141,7 @@ final class RedisReadsTest extends OneRedis
 
     #[TestWith(['phpredis'])]
     #[TestWith(['predis'])]
-    public function testAClockThatIsLostCostsOneProcessOneMoreRoundTripAndAClearCostsNobodyAny(string $client): void
+    public function testAClockThatIsLostCostsOneProcessOneMoreRoundTripAndAClearCostsNone(string $client): void
     {
         [$store, $other] = [$this->plain($client), $this->plain($client)];
         $writer = $this->open($client);

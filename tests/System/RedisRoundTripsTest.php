@@ -283,7 +283,7 @@ final class RedisRoundTripsTest extends OneRedis
         $operations = [
             'a read of a tagged item that is older than an invalidation' => static fn(Store $store): mixed => $store->fetch(['old']),
             'a read of one that was killed' => static fn(Store $store): mixed => $store->fetch(['killed', 'old']),
-            'a miss that nobody has had before' => static fn(Store $store): mixed => $store->fetch([bin2hex(random_bytes(8))]),
+            'a miss that no process has had before' => static fn(Store $store): mixed => $store->fetch([bin2hex(random_bytes(8))]),
         ];
         foreach ($operations as $what => $operation) {
             $store = $open();

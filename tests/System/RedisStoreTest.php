@@ -197,10 +197,10 @@ final class RedisStoreTest extends OneRedis
         self::assertSame('value', $store->fetch(['written'])->items['written']->value);
     }
 
-    /** Everybody would wait for the end of a lease that nobody has. */
+    /** All would wait for the end of a lease that none has. */
     #[TestWith(['phpredis'])]
     #[TestWith(['predis'])]
-    public function testALeaseThatTheServerComesToAfterWeGaveUpIsNobodys(string $client): void
+    public function testALeaseThatTheServerComesToAfterWeGaveUpIsFree(string $client): void
     {
         $server = self::server();
         $open = static fn(string $options): Store => Stores::open("redis+unix:{$server->socket}?client={$client}&prefix=lease-{$client}&retry_after=0&{$options}");

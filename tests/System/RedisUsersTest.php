@@ -175,7 +175,7 @@ final class RedisUsersTest extends OwnServers
         self::assertNobodyIsLetInBy(str_replace('hunter4', 'hunter3', $dsn), 'hunter3');
     }
 
-    /** @return non-empty-list<string> the name of a user, and what he may do, as the guide has it */
+    /** @return non-empty-list<string> the name of a user, and what it may do, as the guide has it */
     private static function rules(string $user): array
     {
         self::assertSame(1, preg_match("/^ACL SETUSER ({$user} .+)$/m", self::guide(), $match));
@@ -195,7 +195,7 @@ final class RedisUsersTest extends OwnServers
         return (string) file_get_contents(\dirname(__DIR__, 2) . '/docs/operate.md');
     }
 
-    /** @param non-empty-list<string> ...$users without whom nobody is let in */
+    /** @param non-empty-list<string> ...$users without which none is let in */
     private static function restrict(CacheServer $server, array ...$users): void
     {
         $redis = new \Redis();

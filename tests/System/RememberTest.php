@@ -46,7 +46,7 @@ final class RememberTest extends TestCase
     }
 
     /**
-     * What is computed would live for a long time; somebody else has its time come. So there are as many expiries as that one
+     * What is computed would live for a long time; another process has its time come. So there are as many expiries as that one
      * brought about, on machines of any speed, and all ask all the time.
      */
     #[DataProviderExternal(Place::class, 'shared')]
@@ -56,7 +56,7 @@ final class RememberTest extends TestCase
         $scratch = new Scratch();
         $keys = array_map(static fn(int $i): string => "key-{$i}", range(1, self::KEYS));
         $of = static fn(string $key): int => \count(file("{$scratch->path}/{$key}") ?: []);
-        // Who waits in vain computes, too: that must be far off.
+        // A process that waits in vain computes, too: that must be far off.
         $stampede = new StampedeOptions(lease: self::PATIENCE, missWait: 2 * self::PATIENCE);
         $isOver = "{$scratch->path}/over";
         $reports = Crowd::of(self::PROCESSES + 1, static function (int $process) use ($place, $scratch, $keys, $of, $stampede, $isOver): array {
@@ -108,7 +108,7 @@ final class RememberTest extends TestCase
     {
         $last = array_fill_keys($keys, '');
         for ($deadline = hrtime(true) + (int) (self::PATIENCE * 1e9), $expiries = 0; ; usleep(10_000)) {
-            self::assertLessThan($deadline, hrtime(true), 'Nobody computes.');
+            self::assertLessThan($deadline, hrtime(true), 'No process computes.');
             $cache->refresh();
             $new = [];
             foreach ($keys as $key) {
@@ -164,7 +164,7 @@ final class RememberTest extends TestCase
         self::assertSame(['computed by another', 1], [$value, $computed]);
         self::assertLessThan(self::PATIENCE / 2, (hrtime(true) - $began) / 1e9, 'It is not the lease that ends the wait.');
         self::assertSame('computed by another', $cache->get('key'));
-        // However late we ask: who asks when the time of a lease is over, and the seconds by which stores round it, has it at once.
+        // However late we ask: a process that asks when the time of a lease is over, and the seconds by which stores round it, has it at once.
         $leases = $cache->store instanceof Leases ? $cache->store : new AddedLeases($cache->store);
         do {
             $asked = microtime(true);
@@ -227,7 +227,7 @@ final class RememberTest extends TestCase
     }
 
     /** Without its answer the value is computed without the lease; the others must not wait for its end. */
-    public function testALeaseWhoseAnswerWasLostDelaysNobody(): void
+    public function testALeaseWhoseAnswerWasLostDelaysNoProcess(): void
     {
         $server = CacheServer::redis()->start();
         $connection = new LossyConnection(new PhpRedisConnection(new Server(socket: $server->socket, readTimeout: 10.0, retryAfter: 0.0)));

@@ -48,7 +48,7 @@ final class ServerFailureTest extends TestCase
     public static function unreachable(): iterable
     {
         yield 'phpredis over TCP' => ['redis://127.0.0.1:1?client=phpredis'];
-        yield 'phpredis by a name that nobody has' => ['redis://nobody.invalid?client=phpredis'];
+        yield 'phpredis by a name that no host has' => ['redis://nobody.invalid?client=phpredis'];
         yield 'phpredis over a socket' => ['redis+unix:/nowhere/redis.sock?client=phpredis'];
         yield 'Predis over TCP' => ['redis://127.0.0.1:1?client=predis'];
         yield 'Predis over a socket' => ['redis+unix:/nowhere/redis.sock?client=predis'];
@@ -291,7 +291,7 @@ final class ServerFailureTest extends TestCase
     }
 
     #[DataProvider('redisClients')]
-    public function testOnAFullServerNobodyWaitsForALeaseThatNobodyHas(string $client): void
+    public function testOnAFullServerNoProcessWaitsForALeaseThatNoneHas(string $client): void
     {
         $this->server = $server = CacheServer::redis()->start();
         $redis = new \Redis();
@@ -308,7 +308,7 @@ final class ServerFailureTest extends TestCase
 
             return 1;
         });
-        self::assertGreaterThanOrEqual(0.3, $waited, 'Who has the lease is not waited for.');
+        self::assertGreaterThanOrEqual(0.3, $waited, 'The holder of the lease is not waited for.');
         $begun = hrtime(true);
         self::assertSame('computed', $other->remember('free', static fn(): string => 'computed', stampede: new StampedeOptions(lease: 100.0)));
         self::assertLessThan(100e9, hrtime(true) - $begun);
@@ -316,7 +316,7 @@ final class ServerFailureTest extends TestCase
 
     /** A master that has lost its replicas may be told to take nothing (min-replicas-to-write), and users may only read. */
     #[DataProvider('redisClients')]
-    public function testWhereARedisMayOnlyBeReadNobodyWaitsForALeaseThatNobodyHas(string $client): void
+    public function testWhereARedisMayOnlyBeReadNoProcessWaitsForALeaseThatNoneHas(string $client): void
     {
         $this->server = $server = CacheServer::redis()->start();
         $redis = new \Redis();
@@ -338,7 +338,7 @@ final class ServerFailureTest extends TestCase
         }
     }
 
-    public function testOnAFullMemcachedNobodyWaitsForALeaseThatNobodyHas(): void
+    public function testOnAFullMemcachedNoProcessWaitsForALeaseThatNoneHas(): void
     {
         $this->server = $server = CacheServer::memcached(['-M', '-m', '2'])->start();
         $cache = Cache::open("memcached+unix:{$server->socket}?timeout=10");

@@ -154,7 +154,7 @@ final class SessionTest extends TestCase
     }
 
     #[DataProviderExternal(Place::class, 'retaining')]
-    public function testARequestThatHasTheSessionForTooLongSavesWhatNobodyElseHasChanged(string $kind): void
+    public function testARequestThatHasTheSessionForTooLongSavesWhatNoOtherHasChanged(string $kind): void
     {
         $place = new Place($kind);
         $logger = new MemoryLogger();
@@ -165,7 +165,7 @@ final class SessionTest extends TestCase
                 self::assertTrue($first->write($id, 'before'));
                 $first->close();
             }
-            foreach (['nobody', 'a reader', 'a request that still has it', 'a writer', ...($id === 'old' ? ['a logout'] : [])] as $other) {
+            foreach (['no other', 'a reader', 'a request that still has it', 'a writer', ...($id === 'old' ? ['a logout'] : [])] as $other) {
                 $long = $handler();
                 $before = $long->read($id);
                 self::assertIsString($before);
@@ -174,13 +174,13 @@ final class SessionTest extends TestCase
                 $lock = (new \ReflectionProperty($long, 'lock'))->getValue($long);
                 self::assertTrue($lock instanceof Lock && $lock->release());
                 $meanwhile = $handler();
-                if ($other !== 'nobody') {
+                if ($other !== 'no other') {
                     self::assertSame($before, $meanwhile->read($id));
                     $other !== 'a writer' || self::assertTrue($meanwhile->write($id, "{$before}, by another"));
                     $other !== 'a logout' || self::assertTrue($meanwhile->destroy($id));
                     $other === 'a request that still has it' || $meanwhile->close();
                 }
-                $isSaved = \in_array($other, ['nobody', 'a reader'], true);
+                $isSaved = \in_array($other, ['no other', 'a reader'], true);
                 self::assertSame($isSaved, $long->write($id, "{$before}, after"), "{$id} {$other}");
                 self::assertCount($isSaved ? 0 : 1, $logger->lines);
                 $meanwhile->close();

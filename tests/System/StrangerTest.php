@@ -109,7 +109,7 @@ final class StrangerTest extends TestCase
         }
     }
 
-    /** @return iterable<string, array{string, string}> how an answer begins, and how it goes on when nobody should wait for it any more */
+    /** @return iterable<string, array{string, string}> how an answer begins, and how it goes on when no process should wait for it any more */
     public static function halves(): iterable
     {
         foreach (["$5\r\nab" => '', "$" => '', "*2\r\n$5\r\nab" => '', "$7\r\nab" => "cdefg\r\n"] as $beginning => $rest) {

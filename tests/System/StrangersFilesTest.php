@@ -97,7 +97,7 @@ final class StrangersFilesTest extends TestCase
         Cache::open("sqlite:{$scratch->path}/cache.db");
     }
 
-    /** As somebody could have done while the directory was everybody's. */
+    /** As a stranger could have done while the directory was open to all. */
     public function testAWalOrJournalThatAStrangerHasPutBesideADatabaseIsNotRead(): void
     {
         if (posix_geteuid() !== 0) {
@@ -122,7 +122,7 @@ final class StrangersFilesTest extends TestCase
     }
 
     /** Strings need no signature. */
-    public function testAnItemThatAStrangerHasPutIntoADirectoryWhileItWasEverybodysIsMissing(): void
+    public function testAnItemThatAStrangerHasPutIntoADirectoryWhileItWasOpenToAllIsMissing(): void
     {
         if (posix_geteuid() !== 0) {
             $this->expectNotToPerformAssertions();

@@ -25,7 +25,7 @@ use Symfony\Component\Process\Process;
 #[CoversClass(SqliteStore::class)]
 final class SurroundingsTest extends TestCase
 {
-    /** As on NFS whose server locks nothing: nobody waits there for somebody who lets go. */
+    /** As on NFS whose server locks nothing: no process waits there for another to let go. */
     public function testAFileSystemWithoutLocksIsSaidToBeOne(): void
     {
         $scratch = new Scratch();

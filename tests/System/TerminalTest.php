@@ -47,7 +47,7 @@ final class TerminalTest extends TestCase
         }
     }
 
-    public function testTopEndsWhenNobodyReadsItAnyMore(): void
+    public function testTopEndsWhenItIsNotReadAnyMore(): void
     {
         foreach (['', ' --json'] as $option) {
             $larder = escapeshellarg(\PHP_BINARY) . ' ' . escapeshellarg(\dirname(__DIR__, 2) . '/bin/larder') . " top array: --interval=0.1{$option}";

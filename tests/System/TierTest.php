@@ -174,7 +174,7 @@ final class TierTest extends TestCase
         fwrite($ends[0], '!');
         self::assertSame('locked', fread($ends[0], 6));
         $cache->refresh();
-        self::assertSame('old', $cache->get('key'), 'Nobody has written anything, so the near store answers.');
+        self::assertSame('old', $cache->get('key'), 'Nothing was written, so the near store answers.');
         self::assertFalse($cache->set('key', 'new'));
         self::assertFalse($cache->invalidateTags(['x']));
         self::assertTrue($cache->health()->isFlagged());

@@ -33,7 +33,7 @@ use PHPUnit\Framework\TestCase;
 use Symfony\Component\Process\Process;
 
 /**
- * Root and the user to whom a cache belongs, as a cron job and a web server. Whoever runs this and is not root is both of them,
+ * Root and the user to whom a cache belongs, as a cron job and a web server. Without root, the user that runs this is both of them,
  * and nothing of what needs two can be shown then.
  */
 #[CoversClass(PrivateDirectory::class)]
@@ -147,7 +147,7 @@ final class TwoUsersTest extends TestCase
                 array_map(static fn(string $path): bool => chmod($path, 0o700), $parts);
                 $isThere = Cache::open("{$scheme}:{$directory}/cache")->has('key');
 
-                return [$isDone ? 'done' : 'not done', $isDone && $isThere ? 'It is still there.' : '', !$isDone && $logger->lines === [] ? 'Nobody was told.' : '', $cache->get('key')];
+                return [$isDone ? 'done' : 'not done', $isDone && $isThere ? 'It is still there.' : '', !$isDone && $logger->lines === [] ? 'It was not told.' : '', $cache->get('key')];
             });
             self::assertIsArray($report);
             self::assertSame(['', '', null], \array_slice($report, 1), (string) json_encode($report));
@@ -174,7 +174,7 @@ final class TwoUsersTest extends TestCase
         self::assertSame([null, 'value', false, true], Nobody::does($scratch, self::deliver(...)));
     }
 
-    public function testWhoMayWriteIntoADirectoryAsOneOfItsGroupDeliversWhatAnotherOfThemHasJournaled(): void
+    public function testAMemberOfTheGroupThatMayWriteIntoADirectoryDeliversWhatAnotherHasJournaled(): void
     {
         $scratch = new Scratch();
         if (posix_geteuid() === 0) {
@@ -227,10 +227,10 @@ final class TwoUsersTest extends TestCase
         });
         self::assertSame([null, true, ['by nobody']], $report);
         self::assertSame(Nobody::ID, fileowner("{$scratch->path}/secret"));
-        self::assertNull(Cache::open("file:{$scratch->path}")->get('list'), 'Root unserialises nothing that somebody else may have made.');
+        self::assertNull(Cache::open("file:{$scratch->path}")->get('list'), 'Root unserialises nothing that another user may have made.');
         try {
             (new FileStore($scratch->path))->save([new Item('list', ['by root'])]);
-            self::fail('It was signed with a secret that somebody else knows.');
+            self::fail('It was signed with a secret that another user knows.');
         } catch (StoreUnavailable $failure) {
             self::assertStringContainsString('run this as the owner of the directory', $failure->getMessage());
         }
@@ -248,7 +248,7 @@ final class TwoUsersTest extends TestCase
         yield 'a journal' => ['journal', 'sqlite:DIRECTORY/cache.db'];
     }
 
-    /** Whoever owns a directory may put a link in it, and it is to root that all files are open. */
+    /** The owner of a directory may put a link in it, and it is to root that all files are open. */
     #[DataProvider('traps')]
     public function testRootWritesIntoNothingAndGivesAwayNothingThatAnothersLinkLeadsTo(string $pattern, string $dsn): void
     {

@@ -207,7 +207,7 @@ final class DsnTest extends TestCase
         yield 'a server without a name' => ['memcached://one,,two', 'names no server'];
         yield 'a second port that does not exist' => ['redis+cluster://one:1,two:0', 'has a port that does not exist'];
         yield 'a second path that is relative' => ['memcached+unix:/run/a.sock,b.sock', 'has no absolute path'];
-        yield 'sentinels of nobody' => ['redis+sentinel://s1', 'add the name that the sentinels have for it'];
+        yield 'sentinels of no master' => ['redis+sentinel://s1', 'add the name that the sentinels have for it'];
         yield 'a misspelt service' => ['redis+sentinel://s1?servce=x', 'did you mean "service"?'];
         yield 'a service without sentinels' => ['redis://s1?service=x', 'The option "service" of the "redis" DSN is unknown'];
         yield 'TLS options without TLS' => ['redis://s1?tls_ca=/etc/passwd', 'The option "tls_ca" of the "redis" DSN is unknown'];

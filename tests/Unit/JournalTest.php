@@ -149,10 +149,10 @@ final class JournalTest extends TestCase
         self::assertCount(1, $this->chaos->calls);
         $this->chaos->isDown = false;
         $this->now += 0.06;
-        self::assertSame(1, $this->cache()->get('there'), 'It takes nobody a second to see that the store is back.');
+        self::assertSame(1, $this->cache()->get('there'), 'It takes no process a second to see that the store is back.');
     }
 
-    public function testAfterADeliveryThatTookLongNobodyAsksTheStoreAgainWithinASecond(): void
+    public function testAfterADeliveryThatTookLongNoProcessAsksTheStoreAgainWithinASecond(): void
     {
         $this->chaos->isDown = true;
         $this->cache()->delete('key');
@@ -182,7 +182,7 @@ final class JournalTest extends TestCase
         self::assertFalse($this->cache()->health()->journaled, 'A clock that is set back does not stop it.');
     }
 
-    public function testWhoFindsItPutOffIsToldWhyTheStoreHasFailed(): void
+    public function testAProcessThatFindsItPutOffIsToldWhyTheStoreHasFailed(): void
     {
         $why = "the disk is\nwrong " . str_repeat('ä', 400);
         $this->chaos->before = static function () use (&$why): never {
@@ -215,7 +215,7 @@ final class JournalTest extends TestCase
         }));
     }
 
-    public function testWhileOneDeliversNobodyWaitsAndWhatIsAddedIsNotLost(): void
+    public function testWhileOneDeliversNoOtherWaitsAndWhatIsAddedIsNotLost(): void
     {
         $clock = fn(): float => $this->now;
         [$journal, $other] = [new Journal($this->path, $clock), new Journal($this->path, $clock)];
@@ -227,7 +227,7 @@ final class JournalTest extends TestCase
         self::assertTrue($journal->deliver(static function (array $keys) use ($other, $deliver): void {
             $deliver($keys);
             $begun = hrtime(true);
-            self::assertFalse($other->deliver($deliver), 'Somebody is at it.');
+            self::assertFalse($other->deliver($deliver), 'Another process is at it.');
             self::assertTrue($other->append(['b'], [], false));
             self::assertLessThan(20e9, hrtime(true) - $begun);
         }));
@@ -267,7 +267,7 @@ final class JournalTest extends TestCase
         self::assertTrue($third->isEmpty());
     }
 
-    public function testAJournalThatSomebodyHoldsKeepsNobodyWaiting(): void
+    public function testAHeldJournalKeepsNoProcessWaiting(): void
     {
         $journal = new Journal($this->path, fn(): float => $this->now);
         $journal->append(['a'], [], false);
@@ -280,7 +280,7 @@ final class JournalTest extends TestCase
         self::assertTrue($journal->deliver(static function (): void {}));
     }
 
-    public function testAProcessWaitsOnceForAJournalThatSomebodyHoldsAndNotWithEachCall(): void
+    public function testAProcessWaitsOnceForAHeldJournalAndNotWithEachCall(): void
     {
         $this->chaos->store->save([new Item('kept', 1)]);
         self::assertTrue((new Journal($this->path, fn(): float => $this->now))->append(['lost'], [], false));
@@ -329,7 +329,7 @@ final class JournalTest extends TestCase
         self::assertFalse($cache->health()->isFlagged());
     }
 
-    public function testNobodyWritesIntoItWhileSomebodyReadsIt(): void
+    public function testNoProcessWritesIntoItWhileAnotherReadsIt(): void
     {
         $journal = new Journal($this->path, fn(): float => $this->now);
         self::assertTrue($journal->append(['key'], [], false));
@@ -447,7 +447,7 @@ final class JournalTest extends TestCase
         new Cache($this->chaos, journal: $this->scratch->path);
     }
 
-    /** Somebody may have removed it since the site was set up. */
+    /** It may have been removed since the site was set up. */
     public function testADirectoryThatIsGoneIsToldWhenSomethingIsToBeWritten(): void
     {
         $logger = new MemoryLogger();

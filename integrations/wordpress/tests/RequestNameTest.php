@@ -20,7 +20,7 @@ final class RequestNameTest extends TestCase
         self::assertNotContains(null, $names);
     }
 
-    public function testWhatAnybodyCanInventWithoutEndDoesNotCount(): void
+    public function testWhatVisitorsCanInventWithoutEndDoesNotCount(): void
     {
         $same = [
             '//example.com/' => ['//EXAMPLE.com/', '//example.com/?utm_source=1', '//example.com/?x[]=2', '//example.com/?p[]=1', '//example.com/?p=' . str_repeat('1', 65), '//example.com/?m=%0A%20'],

@@ -141,7 +141,7 @@ final class ServersTest extends TestCase
         }
     }
 
-    public function testAServerWithTlsWhoseCertificateNobodyVouchesForIsNotUsedAndTheReportSaysSo(): void
+    public function testAServerWithTlsAndAnUntrustedCertificateIsNotUsedAndTheReportSaysSo(): void
     {
         $certificates = new Certificates();
         $server = CacheServer::redisWithTls($certificates, ['--tls-auth-clients', 'no'])->start();

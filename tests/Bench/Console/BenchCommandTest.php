@@ -141,7 +141,7 @@ final class BenchCommandTest extends TestCase
         self::assertStringContainsString($expected, $outcome?->leftOut['own'] ?? '');
         $measured = array_unique(array_map(static fn(Measurement $measurement): string => $measurement->subject, $outcome->measurements ?? []));
         self::assertSame(['file-disk'], array_values($measured), 'the other goes on');
-        self::assertFalse($outcome?->isComplete, 'or nobody could resume it');
+        self::assertFalse($outcome?->isComplete, 'or it could not be resumed');
     }
 
     public function testAServerThatDoesNotStartIsToldWithItsLogAndTheExitCodeSaysSo(): void
@@ -257,7 +257,7 @@ final class BenchCommandTest extends TestCase
         self::assertSame([], array_filter($tmpfs, is_dir(...)));
     }
 
-    public function testWhoDoesNotWaitForTheEndOfABlockLeavesNothingEither(): void
+    public function testASecondInterruptionInTheMiddleOfABlockLeavesNothingEither(): void
     {
         $process = $this->measuring();
         $tmpfs = $this->tmpfs();
@@ -347,9 +347,9 @@ final class BenchCommandTest extends TestCase
     private function start(string ...$arguments)
     {
         $process = proc_open(
-            // A group of its own, to which signals are sent as a terminal sends them; and whoever runs the tests may do so under nohup(1), which a run respects.
+            // A group of its own, to which signals are sent as a terminal sends them; and the tests may run under nohup(1), which a run respects.
             [(string) Program::find('setsid'), (string) Program::find('env'), '--default-signal=HUP', PHP_BINARY, dirname(__DIR__, 3) . '/bin/larder', 'bench', ...array_values($arguments)],
-            // Files, because a pipe that nobody reads would stop it.
+            // Files, because a pipe without a reader would stop it.
             [['file', '/dev/null', 'r'], ['file', "{$this->directory}/output", 'w'], ['file', "{$this->directory}/errors", 'w']],
             $pipes,
             $this->directory,

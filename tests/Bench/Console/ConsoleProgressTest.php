@@ -29,7 +29,7 @@ final class ConsoleProgressTest extends TestCase
         }
     }
 
-    public function testNoTimeIsLeftThatNobodyCanTell(): void
+    public function testAnUnknownTimeThatIsLeftIsNotShown(): void
     {
         $output = new BufferedOutput(OutputInterface::VERBOSITY_NORMAL, true);
         $progress = new ConsoleProgress($output, 80);

@@ -87,7 +87,7 @@ final class SessionTest extends TestCase
         self::assertSame([], $run->outcomes[0]->parameters ?? null);
     }
 
-    public function testWhatFailsBecauseSomebodyWantsToStopIsNotAFailure(): void
+    public function testWhatFailsBecauseTheRunIsToStopIsNotAFailure(): void
     {
         foreach ([true, false] as $isInterrupted) {
             [$hasFailed, $said, $run] = self::measure(['file-disk'], 0, 0, does: static function (Laboratory $laboratory) use ($isInterrupted): never {
@@ -133,7 +133,7 @@ final class SessionTest extends TestCase
 
             public function title(): string
             {
-                return 'Who can be measured';
+                return 'Subjects that can be measured';
             }
 
             public function recreates(): string

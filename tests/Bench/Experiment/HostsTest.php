@@ -151,7 +151,7 @@ final class HostsTest extends RealServers
         self::assertSame([], $said, 'What a host keeps in /dev/shm is its own.');
     }
 
-    public function testWhoIsNotRootIsToldSo(): void
+    public function testAUserWithoutRootIsToldSo(): void
     {
         $isRoot = posix_geteuid() === 0;
         $isRoot && posix_seteuid(65_534);

@@ -13,7 +13,7 @@ use PHPUnit\Framework\TestCase;
 
 final class LeftBehindTest extends TestCase
 {
-    public function testAPoolGoesWhenNobodyHasTheDirectoryOfItsName(): void
+    public function testAPoolGoesWhenItsDirectoryIsNotHeld(): void
     {
         $directory = TemporaryDirectory::make(FileSystem::inMemory());
         $pools = ["{$directory->name()}-0", "{$directory->name()}-many", "web-{$directory->name()}"];

@@ -14,7 +14,7 @@ use PHPUnit\Framework\TestCase;
 
 final class SessionsTest extends TestCase
 {
-    public function testHandlersWhoseSubjectsNobodyAskedForAreLeftOutAndTheReportSaysWhy(): void
+    public function testHandlersWhoseSubjectsWereNotAskedForAreLeftOutAndTheReportSaysWhy(): void
     {
         $outcome = new Outcome('of a test', 'Of a test', 'nothing');
         $laboratory = new Laboratory(Profile::Quick, [], Placement::ofThisMachine());

@@ -241,7 +241,7 @@ final class TasksTest extends TestCase
         self::assertTrue($found->has('small') || $found->has('why'));
     }
 
-    public function testATaskIsStoppedWhenSomebodyWantsToStop(): void
+    public function testATaskIsStoppedWhenTheRunIsToStop(): void
     {
         $this->expectException(Interrupted::class);
         try {

@@ -39,7 +39,7 @@ final class SchemaTest extends TestCase
     {
         yield 'another version' => ['"schema":1', '"schema":2'];
         yield 'an unknown profile' => ['"profile":"quick"', '"profile":"leisurely"'];
-        yield 'a field that nobody knows' => ['"complete":true', '"complete":true,"colour":"blue"'];
+        yield 'an unknown field' => ['"complete":true', '"complete":true,"colour":"blue"'];
         yield 'a text where a number was measured' => ['"samples":[[0,0,', '"samples":[["0",0,'];
         yield 'a direction that is none' => ['"better":"lower"', '"better":"cheaper"'];
     }

@@ -139,7 +139,7 @@ final class ServerTest extends TestCase
         self::assertIsResource($holder);
         try {
             RedisServer::start(self::installedFlavours()[0], options: ['--port', substr((string) strrchr((string) stream_socket_get_name($holder, false), ':'), 1)]);
-            self::fail('A server has started at a port that somebody else has.');
+            self::fail('A server has started at a port that another has.');
         } catch (ServerFailed $failure) {
             self::assertStringContainsString('did not start because it ended at once', $failure->getMessage());
             self::assertStringContainsString('Address already in use', $failure->getMessage());

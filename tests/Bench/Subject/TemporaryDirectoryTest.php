@@ -33,9 +33,9 @@ final class TemporaryDirectoryTest extends TestCase
     public function testWhatIsHeldIsNotTakenForADeadRuns(): void
     {
         $held = TemporaryDirectory::make($this->scratch->path);
-        $other = "{$this->scratch->path}/somebody-elses";
+        $other = "{$this->scratch->path}/anothers";
         mkdir($other);
-        // As a killed process leaves one: there, and locked by nobody.
+        // As a killed process leaves one: there, and not locked.
         $left = dirname($held->path) . '/larder-benchmark-0123456789ab';
         mkdir("{$left}/items", recursive: true);
         symlink($other, dirname($held->path) . '/larder-benchmark-ba9876543210');
@@ -65,7 +65,7 @@ final class TemporaryDirectoryTest extends TestCase
         proc_close($run);
     }
 
-    public function testWhatSomebodyElseRemovesAtTheSameTimeIsNoError(): void
+    public function testWhatAnotherProcessRemovesAtTheSameTimeIsNoError(): void
     {
         $directory = TemporaryDirectory::make($this->scratch->path);
         FileSystem::remove($directory->path);

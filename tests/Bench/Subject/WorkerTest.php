@@ -96,7 +96,7 @@ final class WorkerTest extends TestCase
     {
         $worker = $this->worker(self::subject('$client[$key]'));
         $worker->prepare('string-20', 1);
-        // Both take a moment, in which somebody else may have had the processor.
+        // Both take a moment, in which another process may have had the processor.
         for ($short = $long = $try = 0; $try < 100 && $long <= 5 * $short; $try++) {
             $short = $worker->calibrate(Operation::Get, 100_000);
             $long = $worker->calibrate(Operation::Get, 10_000_000);
@@ -128,7 +128,7 @@ final class WorkerTest extends TestCase
         self::assertSame(10, $worker->calibrate(Operation::Get, 1) % 10 + 10);
     }
 
-    public function testNobodyIsAskedForAHundredValuesOfAMebibyteAtOnce(): void
+    public function testNoWorkerIsAskedForAHundredValuesOfAMebibyteAtOnce(): void
     {
         foreach (Subjects::all() as $subject) {
             if ($subject->batch > 1) {

@@ -6,7 +6,7 @@ namespace Larder\Tests\Contract\Value;
 
 /**
  * The truth behind a cache, as a test of many processes needs it: for each of some numbered things its present
- * version, and the latest version of which every cache must have learnt. Whoever changes a thing holds its lock
+ * version, and the latest version of which every cache must have learnt. A process that changes a thing holds its lock
  * until the cache was told, as an application does whose writes to one row follow each other.
  */
 final class Ledger

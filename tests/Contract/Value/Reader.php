@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\Contract\Value;
 
-/** A connection, which PHP lets nobody serialise, whatever the class says. */
+/** A connection, which PHP never serialises, whatever the class says. */
 final class Reader extends \PDO
 {
     public function __construct(private readonly string $dsn)

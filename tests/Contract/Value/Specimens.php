@@ -14,7 +14,7 @@ use Larder\Exception\Unstorable;
  */
 final class Specimens
 {
-    /** Classes of which nobody can make an object here: for want of a server or a device, or as what PHP makes for itself. */
+    /** Classes of which no object can be made here: for want of a server or a device, or as what PHP makes for itself. */
     private const UNMADE = '/^(
         Dba\\\\.* | FTP\\\\Connection | EnchantDictionary | GdFont | Gearman.* | http\\\\QueryString | IMAP\\\\Connection | LDAP\\\\.* | Memcache.* | mysqli_.* |
         MongoDB\\\\(BSON\\\\(DBPointer|Symbol|Undefined) | Driver\\\\.*) | Odbc\\\\.* | PgSql\\\\.* | PSpell\\\\Dictionary | Shmop | Soap\\\\.* | SolrExtractRequest | StreamBucket |

@@ -68,7 +68,7 @@ final class UpgradeTest extends TestCase
         self::assertCount(2, $this->files());
         $this->old?->stop();
         $this->expect("echo Larder\\SharedMemory::open('{$this->pool}', " . self::SIZE . ")->statistics()['items'];", (string) self::ITEMS);
-        self::assertCount(1, $this->files(), 'Nobody holds the old one.');
+        self::assertCount(1, $this->files(), 'No process holds the old one.');
         self::assertSame((string) self::ITEMS, $this->ask($this->new, 'count'));
     }
 

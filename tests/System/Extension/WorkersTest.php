@@ -71,7 +71,7 @@ final class WorkersTest extends WorkersCase
         for ($i = 0; $i < $requests; $i++) {
             $script = $scripts[random_int(0, \count($scripts) - 1)];
             $pending[] = [$script, $this->begin($script, $mode, ['number' => $i])];
-            // Somebody on the command line works with it meanwhile.
+            // A command line works with it meanwhile.
             $this->values()->set('from the command line', range(0, $i % 500));
             if (\count($pending) >= 3 || $i === $requests - 1) {
                 foreach ($pending as [$name, $connection]) {
@@ -84,7 +84,7 @@ final class WorkersTest extends WorkersCase
         self::assertCount(3, $this->workers->processIds());
         $statistics = $this->values()->statistics();
         self::assertGreaterThan(0, $statistics['evictions'], 'The pool was full.');
-        // Whoever holds the pool's lock may wait for a processor for longer than others wait for the lock.
+        // The holder of the pool's lock may wait for a processor for longer than others wait for the lock.
         self::assertSame(['full' => 0, 'pinned' => 0, 'large' => 0], array_diff_key($statistics['refused'], ['busy' => 0]));
         self::assertLessThan(20, self::connections(), 'The connections were persistent.');
     }
@@ -191,7 +191,7 @@ final class WorkersTest extends WorkersCase
             [$holder] = $this->hold(1, 200);
             SharedMemory::remove($this->pool);
             $this->store();
-            self::assertSame("ok {$this->sum}", $this->answer($holder), 'Who reads from it goes on.');
+            self::assertSame("ok {$this->sum}", $this->answer($holder), 'A reader of it goes on.');
             self::assertStringEndsWith("ok {$this->sum}", $this->get('check', 'zero-copy'));
             self::assertStringEndsWith("ok {$this->sum}", $this->get('objects', 'zero-copy'));
         }
@@ -202,7 +202,7 @@ final class WorkersTest extends WorkersCase
     private function start(array $ini, int $count): void
     {
         $this->store();
-        // Whoever makes the pool anew after a removal is to make it of the same size.
+        // The process that makes the pool anew after a removal is to make it of the same size.
         $this->workers = new Workers(['larder.size' => self::SIZE, ...$ini], $count);
     }
 
@@ -237,7 +237,7 @@ final class WorkersTest extends WorkersCase
     }
 
     /**
-     * Where a worker is making the pool anew, nobody waits for it for longer than 20 ms, and where one has the pool's lock, a store is
+     * Where a worker is making the pool anew, no other waits for it for longer than 20 ms, and where one has the pool's lock, a store is
      * refused after 10 ms. On a busy machine either may need more.
      */
     private function set(string $key, mixed $value): void
@@ -327,7 +327,7 @@ final class WorkersTest extends WorkersCase
             $holders[] = $this->begin('hold', 'zero-copy', ['milliseconds' => $milliseconds, 'begun' => $file]);
         } while (\count($holders) < $count);
         for ($deadline = hrtime(true) + 60_000_000_000; array_filter($begun, file_exists(...)) !== $begun; usleep(1_000)) {
-            self::assertLessThan($deadline, hrtime(true), 'Nobody has read anything.');
+            self::assertLessThan($deadline, hrtime(true), 'No worker has read anything.');
         }
 
         return $holders;

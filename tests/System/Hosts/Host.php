@@ -109,7 +109,7 @@ final class Host
                 if (!$isDelivered && !$cache->health()->isFlagged()) {
                     $this->problem('Something was not delivered, and the health flag is down.');
                 }
-                // The lock of the things is held: nobody of this host changes them meanwhile.
+                // The lock of the things is held: no process of this host changes them meanwhile.
                 foreach ($things as $each) {
                     $this->own->tell($each, $versions[$each] ?? 0);
                 }

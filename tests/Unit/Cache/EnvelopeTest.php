@@ -10,7 +10,7 @@ use Larder\Ttl;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 
-/** What remember() stores besides a value is seen by nobody else. */
+/** What remember() stores besides a value is seen by it alone. */
 #[CoversClass(Envelope::class)]
 final class EnvelopeTest extends RememberingCase
 {

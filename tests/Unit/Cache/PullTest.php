@@ -29,7 +29,7 @@ final class PullTest extends TestCase
         self::assertNull($mine->get('key'));
     }
 
-    public function testWhatSomebodyWritesAllTheTimeIsLeftToThem(): void
+    public function testWhatAnotherProcessWritesAllTheTimeIsLeftToIt(): void
     {
         $store = new ChaosStore();
         $cache = new Cache($store);

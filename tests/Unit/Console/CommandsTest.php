@@ -138,7 +138,7 @@ final class CommandsTest extends TestCase
         self::assertSame(0, $this->larder('flush', ['--force' => true, '--namespace' => 'menus'])[0]);
     }
 
-    public function testTheApcuOfTheCommandLineIsNobodysAndRefused(): void
+    public function testTheApcuOfTheCommandLineIsOfNoUseAndRefused(): void
     {
         foreach ([['get', ['key' => 'k']], ['set', ['key' => 'k', 'value' => 'v']], ['flush', ['--force' => true]], ['stats', []]] as [$command, $input]) {
             self::assertSame([1, ''], $this->execute(['command' => $command, 'dsn' => 'apcu:', ...$input]));

@@ -152,7 +152,7 @@ final class DoctorTest extends TestCase
         self::assertStringContainsString('one page of memory', $near->says);
     }
 
-    public function testAPoolBesideWhatSomebodyElseHasPutInItsPlaceIsFound(): void
+    public function testAPoolBesideWhatAnotherUserHasPutInItsPlaceIsFound(): void
     {
         foreach (['/dev/shm/larder-33/shop@8', '/dev/shm/larder-g50/shop@8', '/elsewhere/larder-33.d/shop'] as $path) {
             self::assertSame([], PoolChecks::findings('shm:shop', ['path' => $path]));

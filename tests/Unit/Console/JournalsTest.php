@@ -163,7 +163,7 @@ final class JournalsTest extends TestCase
         self::assertSame("nonsense\n", file_get_contents($this->path));
     }
 
-    /** As somebody holds it who does not let go. */
+    /** As a process holds it that does not let go. */
     public function testAJournalThatCannotBeReadIsNotTakenForAnEmptyOne(): void
     {
         $this->cache()->delete('key');
@@ -191,7 +191,7 @@ final class JournalsTest extends TestCase
         self::assertStringContainsString('does not exist', $printed);
     }
 
-    public function testADirectoryThatEverybodyMayWriteIntoIsAProblem(): void
+    public function testADirectoryThatAllUsersMayWriteIntoIsAProblem(): void
     {
         $this->cache()->delete('key');
         chmod($this->scratch->path, 0o707);

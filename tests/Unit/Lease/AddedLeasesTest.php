@@ -78,7 +78,7 @@ final class AddedLeasesTest extends TestCase
         self::assertTrue($store->release('other', 'one'));
     }
 
-    /** By whoever had it in between there may be a number already that is greater. */
+    /** A holder in between may have left a greater number already. */
     public function testALeaseThatIsLostWhileItsNumberIsCountedGetsNone(): void
     {
         $store = new ArrayStore();

@@ -86,7 +86,7 @@ final class SentencesTest extends TestCase
         foreach (\PhpToken::tokenize($code) as $token) {
             foreach ($token->id === \T_DOC_COMMENT ? preg_split('/(?<=\.) (?=[A-Z@])| (?=@)/', self::prose($token->text)) ?: [] : [] as $sentence) {
                 $sentence = trim((string) preg_replace('/^(@(param|throws) \S+( \$\w+)?|Note:) /', '', trim($sentence, ' /')));
-                // What binds only whoever calls, and what a parameter is rather than what is done with it.
+                // What binds only the caller, and what a parameter is rather than what is done with it.
                 if (preg_match('/\bmust\b/i', $sentence) === 1 && !str_starts_with($sentence, 'Calling Libraries MUST') && !str_contains($sentence, 'must be serializable')) {
                     $found[] = $sentence;
                 }

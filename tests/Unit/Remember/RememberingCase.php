@@ -50,7 +50,7 @@ abstract class RememberingCase extends TestCase
 
     protected function cache(bool $isDirect = true): Cache
     {
-        // Whoever wants events gives up the direct way.
+        // A cache with a listener gives up the direct way.
         $events = $isDirect ? null : new EventList();
 
         return new Cache($this->store, logger: $this->logger, events: $events, clock: fn(): float => $this->now);

@@ -14,7 +14,7 @@ use Larder\Remember\StampedeOptions;
 use Larder\Store\ChaosStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 
-/** Who computes, who waits, who is served what is stale, and what becomes of it all when something fails. */
+/** Which process computes, waits or is served what is stale, and what becomes of it all when something fails. */
 #[CoversClass(Remembering::class)]
 #[CoversClass(StampedeOptions::class)]
 final class RememberingTest extends RememberingCase
@@ -65,7 +65,7 @@ final class RememberingTest extends RememberingCase
         for ($i = 0; $i < 2; $i++) {
             self::assertSame('old', $cache->remember('key', $compute, 10, grace: 60));
         }
-        self::assertSame(1, $failed, 'Nobody tries again at once.');
+        self::assertSame(1, $failed, 'No process tries again at once.');
         self::assertCount(1, $this->logger->lines);
         self::assertStringStartsWith('warning: A value could not be computed anew', $this->logger->lines[0]);
         $this->now += 2;
@@ -105,7 +105,7 @@ final class RememberingTest extends RememberingCase
         }, 10, grace: 60);
     }
 
-    public function testWithoutALeaseWhoeverMissesComputes(): void
+    public function testWithoutALeaseEachProcessThatMissesComputes(): void
     {
         $cache = $this->cache();
         $other = $this->cache();
@@ -118,7 +118,7 @@ final class RememberingTest extends RememberingCase
         self::assertSame('one', $cache->get('key'));
     }
 
-    public function testAfterAComputationInVainNobodyWaits(): void
+    public function testAfterAComputationInVainNoProcessWaits(): void
     {
         $cache = $this->cache();
         $other = $this->cache();
@@ -202,7 +202,7 @@ final class RememberingTest extends RememberingCase
         });
     }
 
-    public function testAStoreThatFailsInBetweenCostsNobodyTheirValue(): void
+    public function testAStoreThatFailsInBetweenCostsNoCallerItsValue(): void
     {
         $store = new ChaosStore();
         $cache = new Cache($store);

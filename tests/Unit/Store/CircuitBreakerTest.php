@@ -21,7 +21,7 @@ final class CircuitBreakerTest extends TestCase
         $this->scratch = new Scratch();
     }
 
-    public function testAfterAFailureNobodyAsksForAWhileAndThenOneDoes(): void
+    public function testAfterAFailureNoProcessAsksForAWhileAndThenOneDoes(): void
     {
         [$one, $two, $three] = [$this->breaker(), $this->breaker(), $this->breaker()];
         self::assertTrue($one->allows());
@@ -36,7 +36,7 @@ final class CircuitBreakerTest extends TestCase
         $this->now += 0.2;
         self::assertSame([true, false], [$three->allows(), $two->allows()]);
         $three->worked();
-        self::assertTrue($this->breaker()->allows(), 'It has worked: everybody may.');
+        self::assertTrue($this->breaker()->allows(), 'It has worked: all may.');
         self::assertSame([], glob("{$this->scratch->path}/*"));
     }
 
@@ -50,7 +50,7 @@ final class CircuitBreakerTest extends TestCase
         self::assertTrue($this->breaker()->allows());
     }
 
-    public function testWhoHoldsItsFileKeepsNobodyWaiting(): void
+    public function testAHolderOfItsFileKeepsNoProcessWaiting(): void
     {
         $this->breaker()->failed();
         $file = fopen((glob("{$this->scratch->path}/*") ?: [''])[0], 'r');
@@ -68,7 +68,7 @@ final class CircuitBreakerTest extends TestCase
         self::assertFalse($this->breaker()->allows());
     }
 
-    public function testWhoIsRefusedWaitsAloneAndTheOthersKnowThatItAnswers(): void
+    public function testARefusedUserWaitsAloneAndTheOthersKnowThatItAnswers(): void
     {
         $this->breaker()->failed();
         $this->now += 2.1;
@@ -109,7 +109,7 @@ final class CircuitBreakerTest extends TestCase
         self::assertSame([], glob("{$this->scratch->path}/*"));
     }
 
-    public function testAFileThatMakesNoSenseKeepsNobodyAway(): void
+    public function testAFileThatMakesNoSenseKeepsNoProcessAway(): void
     {
         $this->breaker()->failed();
         foreach (['', 'nonsense', '9e99', '-1', str_repeat('9', 400)] as $nonsense) {
@@ -121,7 +121,7 @@ final class CircuitBreakerTest extends TestCase
         }
     }
 
-    public function testWhatNobodyAsksForAnyMoreIsForgotten(): void
+    public function testWhatIsNotAskedForAnyMoreIsForgotten(): void
     {
         touch("{$this->scratch->path}/breaker-old", time() - 100_000);
         $this->breaker()->failed();

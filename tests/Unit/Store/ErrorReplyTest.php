@@ -27,7 +27,7 @@ final class ErrorReplyTest extends TestCase
         }
     }
 
-    public function testWhoTakesNothingIsToldFromWhoIsOnlyBusy(): void
+    public function testAServerThatTakesNothingIsToldFromABusyOne(): void
     {
         foreach ([
             'OOM command not allowed when used memory > \'maxmemory\'.',

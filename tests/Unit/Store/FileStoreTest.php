@@ -37,7 +37,7 @@ final class FileStoreTest extends TestCase
     }
 
     /** Whose lease it is and that it ends are one step: in between, it may have run out and be another's. */
-    public function testNobodyEndsALeaseThatIsAnothersByNow(): void
+    public function testNoProcessEndsALeaseThatIsAnothersByNow(): void
     {
         /** @var ?\Closure(): void $during what happens when the store asks for the time */
         $during = null;

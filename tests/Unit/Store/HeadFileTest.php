@@ -114,7 +114,7 @@ final class HeadFileTest extends TestCase
             $i % 2 === 0 || touch($this->path());
             self::assertNull($head->read());
             $head->end($begun);
-            self::assertNull($head->read(), 'Who has begun with another file does not end this one.');
+            self::assertNull($head->read(), 'A writer that began with another file does not end this one.');
         }
         self::assertCount(20, array_unique($seen));
         $head->repair();
@@ -228,7 +228,7 @@ final class HeadFileTest extends TestCase
         $this->head()->begin();
     }
 
-    public function testALockThatSomebodyHoldsStopsTheWrite(): void
+    public function testAHeldLockStopsTheWrite(): void
     {
         $head = $this->head();
         $head->end($head->begin());

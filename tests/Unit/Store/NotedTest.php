@@ -55,7 +55,7 @@ final class NotedTest extends TestCase
         self::assertSame('third', $this->noted()->read('time', 3_600)[1] ?? null);
     }
 
-    public function testWhatNobodyHasWrittenForADayGoes(): void
+    public function testWhatWasNotWrittenForADayGoes(): void
     {
         $this->noted('gone')->write('time', 'old');
         touch((glob("{$this->scratch->path}/noted-*") ?: [''])[0], time() - 100_000);
@@ -63,7 +63,7 @@ final class NotedTest extends TestCase
         self::assertCount(1, glob("{$this->scratch->path}/noted-*") ?: []);
     }
 
-    public function testNobodyIsToldWhereADirectoryIsNotOursAloneOrThereIsNoServer(): void
+    public function testNothingIsNotedWhereADirectoryIsNotOursAloneOrThereIsNoServer(): void
     {
         chmod($this->scratch->path, 0o777);
         $this->noted()->write('time', 'what');

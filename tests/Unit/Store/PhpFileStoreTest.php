@@ -15,7 +15,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\Process\Process;
 
-/** What the files of a PhpFileStore are to opcache, and what becomes of what somebody else has put there. */
+/** What the files of a PhpFileStore are to opcache, and what becomes of what another user has put there. */
 #[CoversClass(PhpFileStore::class)]
 #[CoversClass(PhpFormat::class)]
 final class PhpFileStoreTest extends TestCase
@@ -227,7 +227,7 @@ final class PhpFileStoreTest extends TestCase
     {
         $this->expectException(InvalidOption::class);
         $this->expectExceptionMessage('belongs to another user');
-        // Whoever runs this, one of the two is not theirs.
+        // Whichever user runs this, one of the two is not theirs.
         $scratch = new Scratch();
         if (posix_geteuid() === 0) {
             chown($scratch->path, 65_534);

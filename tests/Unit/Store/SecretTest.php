@@ -29,7 +29,7 @@ final class SecretTest extends TestCase
         $scratch = new Scratch();
         $sprung = Trap::sprung();
         (new FileStore($scratch->path))->save([new Item('key', [new Trap()]), new Item('text', 'needs no secret')]);
-        // Whoever makes the directory may let others read it.
+        // The maker of the directory may let others read it.
         foreach ([$scratch->path, "{$scratch->path}/secret", ...glob("{$scratch->path}/??") ?: [], ...glob("{$scratch->path}/??/*") ?: []] as $path) {
             chmod($path, 0o755);
         }
@@ -40,7 +40,7 @@ final class SecretTest extends TestCase
             self::assertSame(['text'], array_keys($store->fetch(['key', 'text'])->items));
             try {
                 $store->save([new Item('other', ['array'])]);
-                self::fail('It was signed with a secret that somebody else knows.');
+                self::fail('It was signed with a secret that another user knows.');
             } catch (StoreUnavailable $failure) {
                 self::assertStringContainsString('another user', $failure->getMessage());
             }

@@ -49,7 +49,7 @@ final class SqliteLogTest extends TestCase
         $dsn = "sqlite:{$this->scratch->path}/cache.db";
         $alone = Cache::open($dsn);
         $alone->set('key', 'old', tags: ['tag']);
-        self::assertInstanceOf(SqliteStore::class, $alone->store, 'Nobody follows it.');
+        self::assertInstanceOf(SqliteStore::class, $alone->store, 'No near store follows it.');
         $worker = Cache::open("array: > {$dsn}");
         foreach ([static fn(Cache $each): bool => $each->delete('key'), static fn(Cache $each): bool => $each->invalidateTags(['tag']), static fn(Cache $each): bool => $each->clear()] as $change) {
             $worker->set('key', 'old', tags: ['tag']);
@@ -61,7 +61,7 @@ final class SqliteLogTest extends TestCase
         }
     }
 
-    public function testWhoOnlyWritesDoesNotGoOnWithADatabaseThatIsGone(): void
+    public function testAMereWriterDoesNotGoOnWithADatabaseThatIsGone(): void
     {
         $writer = $this->log();
         $writer->record(Event::keys(['a']), static fn(): bool => true);

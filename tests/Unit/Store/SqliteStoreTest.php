@@ -50,7 +50,7 @@ final class SqliteStoreTest extends TestCase
     public function testInvalidatingATagLooksAtNoItem(): void
     {
         $store = new SqliteStore("{$this->scratch?->path}/cache.db", timeout: 30.0);
-        // The quickest of many is what it takes when nobody disturbs it; a look at every item takes hundreds of times as long.
+        // The quickest of many is what it takes when nothing disturbs it; a look at every item takes hundreds of times as long.
         $quickest = static function () use ($store): int {
             $times = [];
             for ($i = 0; $i < 50; $i++) {

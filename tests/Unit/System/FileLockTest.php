@@ -19,7 +19,7 @@ final class FileLockTest extends TestCase
         $this->scratch = new Scratch();
     }
 
-    public function testALockThatNobodyHoldsIsTaken(): void
+    public function testAFreeLockIsTaken(): void
     {
         self::assertTrue(FileLock::take($this->file(), \LOCK_EX, hrtime(true)));
     }

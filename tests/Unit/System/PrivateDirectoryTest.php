@@ -52,7 +52,7 @@ final class PrivateDirectoryTest extends TestCase
     }
 
     #[DataProvider('rights')]
-    public function testWhoElseMayWriteIntoADirectoryDecidesWhetherItIsUsed(int $rights, Guests $guests, ?string $remedy): void
+    public function testWhichOtherUsersMayWriteIntoADirectoryDecidesWhetherItIsUsed(int $rights, Guests $guests, ?string $remedy): void
     {
         chmod($this->scratch->path, $rights);
         $directory = new PrivateDirectory($this->scratch->path, $guests);
@@ -128,7 +128,7 @@ final class PrivateDirectoryTest extends TestCase
         }
     }
 
-    public function testAFileIsAFileAndNoLinkAndNobodyElseCanHaveWrittenIntoIt(): void
+    public function testAFileIsAFileAndNoLinkAndNoOtherUserCanHaveWrittenIntoIt(): void
     {
         $directory = new PrivateDirectory($this->scratch->path, Guests::RootAndGroup);
         $path = "{$this->scratch->path}/file";

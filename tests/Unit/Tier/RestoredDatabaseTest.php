@@ -15,7 +15,7 @@ use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
-/** What becomes of a near store when somebody removes the far one, or puts an older one in its place. */
+/** What becomes of a near store when the far one is removed, or an older one takes its place. */
 #[CoversClass(HeadFile::class)]
 #[CoversClass(SqliteLog::class)]
 #[CoversClass(TieredStore::class)]
@@ -44,7 +44,7 @@ final class RestoredDatabaseTest extends TestCase
             (new \SQLite3($copy))->backup(new \SQLite3($path));
             array_map(unlink(...), glob("{$path}-head-*") ?: []);
         }, 'old'];
-        yield 'written over, when nobody had it open' => [static function (string $path, string $copy) use ($without): void {
+        yield 'written over, when no process had it open' => [static function (string $path, string $copy) use ($without): void {
             $without($path);
             // Times are told in whole seconds, by a clock that may be a little behind that of time().
             while (touch("{$path}.probe") && filectime("{$path}.probe") <= filectime($path)) {
@@ -70,7 +70,7 @@ final class RestoredDatabaseTest extends TestCase
         (new \SQLite3($path))->exec("VACUUM INTO '{$path}.copy'");
         $open()->save([new Item('key', 'new')]);
         self::assertSame('new', $open()->read('key'));
-        $worker = str_contains((string) $this->dataName(), 'nobody') ? null : $open();
+        $worker = str_contains((string) $this->dataName(), 'no process') ? null : $open();
         self::assertSame('new', $worker === null ? 'new' : $worker->far->fetch(['key'])->items['key']->value ?? null);
         $restore($path, "{$path}.copy");
         self::assertSame($there, $open()->read('key'));

@@ -313,7 +313,7 @@ final class TieredStoreTest extends TestCase
         $tier->beginRequest();
         try {
             $tier->read('key');
-            self::fail('Something was read that nobody can vouch for.');
+            self::fail('Something was read that is not known to be current.');
         } catch (StoreUnavailable) {
         }
         $this->far->isDown = false;

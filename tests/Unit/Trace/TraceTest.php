@@ -47,7 +47,7 @@ final class TraceTest extends TestCase
         }
     }
 
-    public function testWhoRecordsAndWhoDoesNotHaveTheSameLeases(): void
+    public function testARecorderAndTheBareStoreHaveTheSameLeases(): void
     {
         $scratch = new Scratch();
         $store = new NamespacedStore(new ArrayStore(), 'part');

@@ -39,7 +39,7 @@ final class MemberTest extends TestCase
 
     #[TestWith([true, 0])]
     #[TestWith([false, 5_000])]
-    public function testWhoDoesNotVisitAllMemoryVisitsWhatItIsToRead(bool $isWarmed, int $reads): void
+    public function testAMemberThatDoesNotVisitAllMemoryVisitsWhatItIsToRead(bool $isWarmed, int $reads): void
     {
         /** @var \ArrayObject<string, int> $seen */
         $seen = new \ArrayObject();

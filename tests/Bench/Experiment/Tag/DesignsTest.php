@@ -216,7 +216,7 @@ final class DesignsTest extends RealServers
         $slots = $this->slots();
         self::assertGreaterThan(100, count($slots));
         $few->ask(['tags' => Cleans::allTags($catalogue)]);
-        // One more is of the tag that nobody has.
+        // One more is of the tag that no item has.
         self::assertLessThanOrEqual(1, count(array_diff($this->slots(), $slots)), 'A compared tag had no slot before.');
     }
 
