@@ -89,7 +89,7 @@ typedef struct larder_paths {
     const char *file;                /* its last part */
     char directory[LARDER_PATH_MAX]; /* which the pool is in: the home, or one aside; see aside.h */
     char home[LARDER_PATH_MAX];
-    uid_t user;                            /* whom the home is named after; LARDER_NO_USER: none */
+    uid_t user;                            /* the user that the home is named after; LARDER_NO_USER: none */
     bool aside, made_aside;                /* it was this handle that made it */
     char why_aside[LARDER_PATH_MAX + 768]; /* a sentence; empty: it is the home */
     char snapshots[LARDER_PATH_MAX];

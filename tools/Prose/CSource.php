@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tools\Prose;
 
-/** The prose of a file of C: its comments. */
+/** The prose of a file of C: its comments, and what its tests promise. */
 final class CSource
 {
     /** @return list<Passage> */
@@ -17,6 +17,11 @@ final class CSource
             foreach ((new Markdown())->passages(trim($text, ' ')) as $each) {
                 $passages[] = new Passage($each->text, $line + $each->line - 1, $each->isSentence);
             }
+        }
+
+        preg_match_all('~^TEST\(\w+,\s*((?:"(?:\\\\.|[^"\\\\\n])*"\s*)+)~m', $source, $promises, \PREG_OFFSET_CAPTURE);
+        foreach ($promises[1] as [$text, $offset]) {
+            $passages[] = new Passage((string) preg_replace('~"\s*"|^"|"\s*$~', '', $text), 1 + substr_count($source, "\n", 0, $offset), false);
         }
 
         return $passages;

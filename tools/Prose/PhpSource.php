@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tools\Prose;
 
-/** The prose of a file of PHP: what its classes say of themselves, and its messages. */
+/** The prose of a file of PHP: what its classes say of themselves, and its messages; and apart from these all its remarks. */
 final class PhpSource
 {
     /** Words from which on a string is taken for a message. */
@@ -39,6 +39,38 @@ final class PhpSource
         return $passages;
     }
 
+    /**
+     * Its comments, the names of its tests, and its strings that are sentences.
+     *
+     * @return list<Passage>
+     */
+    public function remarks(string $source): array
+    {
+        $passages = [];
+        $open = null;
+        foreach (\PhpToken::tokenize($source) as $token) {
+            if ($token->is(\T_COMMENT)) {
+                // Those on lines that follow each other are one.
+                $text = (string) preg_replace(['~^(?://|#|/\*)|\*/$~', '~^[ \t]*\* ?~m'], '', $token->text);
+                $open = new \PhpToken(\T_COMMENT, ($open === null ? '' : "{$open->text}\n") . trim($text, ' '), $open->line ?? $token->line);
+            } elseif ($open !== null && (!$token->is(\T_WHITESPACE) || substr_count($token->text, "\n") > 1)) {
+                array_push($passages, ...self::prose($open));
+                $open = null;
+            }
+            if ($token->is(\T_DOC_COMMENT)) {
+                array_push($passages, ...self::comment($token, ['~^@~m' => '- ']));
+            } elseif ($token->is(\T_INLINE_HTML) && preg_match('/^--TEST--\n(.+)/', $token->text, $promise) === 1) {
+                $passages[] = new Passage($promise[1], $token->line + 1, false);
+            } elseif ($token->is(\T_CONSTANT_ENCAPSED_STRING) && preg_match('/^.\p{Lu}.* .*[.!?].$/su', $token->text) === 1) {
+                self::message($passages, new \PhpToken(\T_STRING, substr($token->text, 1, -1), $token->line));
+            } elseif ($token->is(\T_STRING) && preg_match('/^test(?=[A-Z])/', $token->text) === 1) {
+                $passages[] = new Passage(ucfirst(strtolower((string) preg_replace(['/^test/', '/(?<=\w)(?=[A-Z])/'], ['', ' '], $token->text))), $token->line, false);
+            }
+        }
+
+        return [...$passages, ...($open === null ? [] : self::prose($open))];
+    }
+
     /** @param list<Passage> $passages */
     private static function message(array &$passages, \PhpToken $string): null
     {
@@ -51,13 +83,23 @@ final class PhpSource
         return null;
     }
 
-    /** @return list<Passage> */
-    private static function comment(\PhpToken $comment): array
+    /**
+     * @param array<string, string> $annotations a pattern of them, and what to put in their place
+     *
+     * @return list<Passage>
+     */
+    private static function comment(\PhpToken $comment, array $annotations = ['~^@.*~ms' => '']): array
     {
         $text = (string) preg_replace(['~^/\*\*|\*/$~', '~^[ \t]*\* ?~m'], '', $comment->text);
         // An indented part is code or a table.
-        $text = (string) preg_replace(['~^ {4,}.*$~m', '~^@.*~ms', '~\{@\w+ ([^}]*)\}~'], ['', '', '`$1`'], $text);
+        $text = (string) preg_replace(['~^ {4,}.*$~m', ...array_keys($annotations), '~\{@\w+ ([^}]*)\}~'], ['', ...array_values($annotations), '`$1`'], $text);
 
-        return array_map(static fn(Passage $each): Passage => new Passage($each->text, $comment->line + $each->line - 1, $each->isSentence), (new Markdown())->passages(trim($text, ' ')));
+        return self::prose(new \PhpToken(\T_DOC_COMMENT, trim($text, ' '), $comment->line));
+    }
+
+    /** @return list<Passage> */
+    private static function prose(\PhpToken $text): array
+    {
+        return array_map(static fn(Passage $each): Passage => new Passage($each->text, $text->line + $each->line - 1, $each->isSentence), (new Markdown())->passages($text->text));
     }
 }

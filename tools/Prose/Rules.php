@@ -9,16 +9,16 @@ final readonly class Rules
 {
     private const MOST_WORDS = 25;
 
-    /** Patterns, and what to write instead. These hold for comments of C, too. */
+    /** Patterns, and what to write instead. These hold for all comments, and for the names of tests. */
     private const SUBJECTS = [
         '/\bwho(?:so)?ever\b/i' => 'name the subject, or write "any process"',
-        '/\b(?:no|any|some|every)body\b/i' => 'name the subject: a process, a request, a user',
+        '/\b(?:no|any|some|every)body\b|\bno[ -]one\b(?! of)/i' => 'name the subject: a process, a request, a user',
         '/\b(?:he|him|his|himself)\b/i' => 'a process or a server is "it", a user is "the user" or "they"',
+        '/(?:^|[;:] |[.!] )"?whom?\b(?![^.;:]*\?)/i' => 'name the subject first',
     ];
 
     private const FORBIDDEN = self::SUBJECTS + [
         '/\bwhat(?:so)?ever\b/i' => 'name the subject, or write "anything that"',
-        '/(?:^|[;:] |[.!] )"?who\b(?![^.;:]*\?)/i' => 'name the subject first',
         '/(?:^|[;:] |[.!] |\b(?:and|but|so|then) )"?what (?:is|was|are|were|has|had|lies|another|it|they|you|this|must|may|can|cannot)\b(?![^.;:]*\?)/i' => 'name the subject first, then say what it does',
         '/\b(?:of|to|from) whom\b/i' => 'split the sentence',
         '/\bstamps?\b/i' => '"version"',

@@ -177,7 +177,7 @@ final class PageCache
         }
     }
 
-    /** Whether the address of this request is one of a page, whoever asks for it. */
+    /** Whether the address of this request is one of a page, for any visitor. */
     private function isPage(): bool
     {
         $rules = $this->installed()['rules'] ?? [];

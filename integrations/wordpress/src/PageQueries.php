@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\WordPress;
 
 /**
- * Sees each query of SQL, for what no hook tells of: tables of plugins, and those of WordPress if other code uses them by its own SQL.
+ * Sees each query of SQL, for what no hook tells of: tables of plugins, and WordPress's own where code uses its own SQL.
  *
  * A page that reads such a table carries a tag of it. A write to the table kills these pages when it is done. The next query tells of it, and
  * so does the end of the request. A request to another server does, too, as it may come back to this site. A write in a transaction

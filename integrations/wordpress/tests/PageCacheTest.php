@@ -328,7 +328,7 @@ final class PageCacheTest extends TestCase
         self::assertSame(['/hello-world/'], $killed('$wpdb->update($wpdb->posts, ["post_title" => "c"], ["post_type" => "thing"]);'));
         self::assertSame('c', $shown('/hello-world/'));
         self::assertSame([], $killed('$wpdb->insert("{$wpdb->prefix}others", ["name" => "a"]); update_option("unread", mt_rand()); $wpdb->get_var("SELECT COUNT(*) FROM {$wpdb->prefix}things");'));
-        // What a visit counts is no save, whoever visits.
+        // What a visit counts is no save, for any visitor.
         self::assertSame([], $killed('', static fn() => [$site->visit('/'), $site->visit('/', ['Cookie: reader=1']), $site->visit('/not-there-' . mt_rand() . '/')]));
         self::assertSame(['/sample-page/'], $killed('$wpdb->query("TRUNCATE TABLE `{$wpdb->prefix}things`");'));
 
@@ -336,7 +336,7 @@ final class PageCacheTest extends TestCase
         $table = $site->run('echo $wpdb->prefix, "things";');
         self::assertStringContainsString("by SQL of its own: {$table}.", $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; echo implode(" ", (new Larder\WordPress\PageReport($pages))->explanation($pages->explain(home_url("/sample-page/"))));'));
 
-        // Nobody sees what is not committed, and a visitor meanwhile keeps nothing old for the others.
+        // No other process sees what is not committed, and a visitor meanwhile keeps nothing old for the others.
         $site->run('$wpdb->query("START TRANSACTION"); $wpdb->insert("{$wpdb->prefix}things", ["name" => "d"]); usleep(60_000); $wpdb->get_var("SELECT 1"); file_get_contents("http://127.0.0.1:' . $site->nginx->port . '/sample-page/"); $wpdb->query("COMMIT");');
         self::assertSame('d', $shown('/sample-page/'));
         // Nor does one who comes between a write and the end of a long request, which knows itself what it has saved.

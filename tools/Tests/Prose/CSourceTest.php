@@ -21,13 +21,17 @@ final class CSourceTest extends TestCase
          */
         static const char *text = "/* nobody */", quote = '"';
         int a; /* what he has */
+        TEST(name,
+             "a promise "
+             "of a test")
         C;
 
-    public function testOnlyTheProseOfCommentsIsReadWithItsLines(): void
+    public function testCommentsAndPromisesAreReadWithTheirLines(): void
     {
         self::assertEquals([
             new Passage('A pool. It lives as long as nobody removes it.', 1),
             new Passage('what he has', 7),
+            new Passage('a promise of a test', 9, false),
         ], array_values(array_filter((new CSource())->passages(self::SOURCE), static fn(Passage $passage): bool => $passage->text !== '')));
     }
 

@@ -56,4 +56,45 @@ final class PhpSourceTest extends TestCase
             array_map(static fn(Passage $each): array => [$each->text, $each->line], (new PhpSource())->passages($source)),
         );
     }
+
+    public function testItsRemarksAreCommentsNamesOfTestsAndSentencesInStrings(): void
+    {
+        $source = <<<'PHP'
+            --TEST--
+            A promise of the extension
+            --FILE--
+            <?php
+            /**
+             * Of a class.
+             *
+             * @param int $seconds that it takes
+             */
+            final class Example
+            {
+                public function testAPromiseIsKept(): void
+                {
+                    // A comment on
+                    // two lines.
+
+                    $code = 'isNoRemark'; # Beside code.
+                    self::assertTrue($code, 'It is kept to the end.');
+                    self::assertTrue($code, 'chown nobody: FILE');
+                }
+            }
+            /* The end. */
+            PHP;
+        self::assertSame(
+            [
+                ['A promise of the extension', 2],
+                ['Of a class.', 6],
+                ['param int $seconds that it takes', 8],
+                ['A promise is kept', 12],
+                ['A comment on two lines.', 14],
+                ['Beside code.', 17],
+                ['It is kept to the end.', 18],
+                ['The end.', 22],
+            ],
+            array_map(static fn(Passage $each): array => [$each->text, $each->line], (new PhpSource())->remarks($source)),
+        );
+    }
 }

@@ -30,6 +30,8 @@ final class RulesTest extends TestCase
         yield 'whoever' => ['The lock is for whoever comes first.', '"whoever"'];
         yield 'nobody' => ['Of a killed process nobody takes notice.', '"nobody"'];
         yield 'somebody' => ['It waits for somebody.', '"somebody"'];
+        yield 'no one' => ['It waits for no one.', '"no one"'];
+        yield 'whom' => ['It is told: whom it concerns.', '"whom"'];
         yield 'what is' => ['What is dead can wait.', '"What is"'];
         yield 'what was, in the middle' => ['It is refused, and what was stored stays.', '"and what was"'];
         yield 'he' => ['A process that died keeps what he had.', '"he"'];
@@ -63,6 +65,7 @@ final class RulesTest extends TestCase
         yield 'a comment' => ['<!-- nobody -->'];
         yield 'a part that is written by a program' => ["<!-- result -->\nnobody\n<!-- /result -->"];
         yield 'an address' => ['See [the page](nobody.md).'];
+        yield 'no one of several' => ['There are many, and no one of them is large.'];
         yield 'parts of words' => ['The safeguarded stampede of the heavy ones.'];
     }
 

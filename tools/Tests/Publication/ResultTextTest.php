@@ -13,7 +13,7 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(ResultText::class)]
 final class ResultTextTest extends TestCase
 {
-    public function testARunInWhichLarderLosesSaysThatItLosesAndToWhom(): void
+    public function testARunInWhichLarderLosesSaysThatItLosesAndToWhich(): void
     {
         $text = self::text((new RunFixture())->gets('page', 'get', ['shared-memory' => 300.0, 'redis-tcp' => 100.0]));
 
