@@ -467,6 +467,25 @@ final class RedisLogTest extends OneRedis
         self::assertSame(['old', 'old'], [$tier->read('key'), self::far()->read('key')]);
     }
 
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testAUserWhoMayNotReadTheLogReadsEverythingFromTheServer(string $client): void
+    {
+        $redis = self::redis();
+        $redis->rawCommand('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all');
+        $limited = 'redis+unix://limited:secret@' . self::server()->socket . "?prefix=test&client={$client}";
+        $logger = new MemoryLogger();
+        $cache = Cache::open("array: > {$limited}", logger: $logger);
+        self::assertNull($cache->get('key'));
+        $redis->rawCommand('ACL', 'SETUSER', 'limited', '-xrange');
+        self::assertTrue($cache->set('key', 'value', tags: ['tag']));
+        foreach (['its first read has the log asked along', 'so it has again'] as $why) {
+            $cache->refresh();
+            self::assertSame('value', $cache->get('key'), $why);
+        }
+        self::assertStringContainsString('run "larder doctor"', implode("\n", $logger->lines));
+    }
+
     /** @return iterable<string, array{\Closure(Store): mixed}> */
     public static function changes(): iterable
     {

@@ -227,7 +227,13 @@ final class Scripts
         [$before, $take] = $this->before;
         $this->before = null;
         $replies = $this->connection->send([...$before, ...$commands]);
-        $take(array_splice($replies, 0, \count($before)));
+        $taken = array_splice($replies, 0, \count($before));
+        $take($taken);
+
+        if ($taken[0] instanceof ErrorReply && $taken[0]->is('NOPERM') && \in_array($taken[0], $replies, true)) {
+            // A client that cannot tell which of the commands was refused. Before anything but reads nothing is sent.
+            return $this->connection->send($commands);
+        }
 
         return $replies;
     }
