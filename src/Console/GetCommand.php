@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 use Larder\Cache;
-use Larder\Key;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
@@ -31,23 +30,25 @@ final class GetCommand extends StoreCommand
     protected function serve(Cache $cache, InputInterface $input, OutputInterface $output): int
     {
         $key = self::text($input->getArgument('key'));
-        Key::check($key);
-        $item = $cache->store->fetch([$key])->items[$key] ?? null;
-        $value = $cache->get($key, $this);
-        if ($item === null || $value === $this) {
+        $fetched = $cache->fetch([$key]);
+        if ($fetched->failure !== null) {
+            throw $fetched->failure;
+        }
+        $item = $fetched->items[$key] ?? null;
+        if ($item === null) {
             if (self::wantsJson($input)) {
                 self::json($output, ['key' => $key, 'found' => false]);
             }
 
             return self::say($output, 'There is no such key: ' . Printed::key($key), self::FAILURE);
         }
-        $about = ['type' => get_debug_type($value), 'expires' => $item->expiry === null ? null : gmdate('Y-m-d\TH:i:s\Z', $item->expiry), 'tags' => $item->tags];
+        $about = ['type' => get_debug_type($item->value), 'expires' => $item->expiry === null ? null : gmdate('Y-m-d\TH:i:s\Z', $item->expiry), 'tags' => $item->tags];
         if (self::wantsJson($input)) {
-            self::json($output, ['key' => $key, 'found' => true, ...$about, 'value' => $value]);
+            self::json($output, ['key' => $key, 'found' => true, ...$about, 'value' => $item->value]);
 
             return self::SUCCESS;
         }
-        $output->writeln(Printed::value($value), OutputInterface::OUTPUT_RAW);
+        $output->writeln(Printed::value($item->value), OutputInterface::OUTPUT_RAW);
         if ($input->getOption('about') === true) {
             $output->writeln(['', "type     {$about['type']}", 'expires  ' . ($about['expires'] ?? 'never'), 'tags     ' . implode(' ', array_map(Printed::key(...), $item->tags))], OutputInterface::OUTPUT_RAW);
         }

@@ -198,7 +198,11 @@ final class CommandsTest extends TestCase
         self::assertSame([0, ['key' => 'page:2', 'stored' => true]], $this->larder->json('set', [...$on, 'key' => 'page:2', 'value' => '{"a":[1,null]}', '--type' => 'json']));
         self::assertSame([0, ''], $this->larder->run('set', [...$on, 'key' => 'inside', 'value' => '7', '--type' => 'int', '--namespace' => 'part']));
 
+        $hits = $cache->statistics()?->hits ?? 0;
         self::assertSame([0, "hello\n"], $this->larder->run('get', [...$on, 'key' => 'page:1']));
+        if ($cache->store instanceof SharedMemoryStore) {
+            self::assertSame($hits + 1, $cache->statistics()?->hits, 'It asks the store once.');
+        }
         [$code, $item] = $this->larder->json('get', [...$on, 'key' => 'page:1']);
         self::assertSame([0, true, 'string', 'hello'], [$code, $item['found'], $item['type'], $item['value']]);
         self::assertMatchesRegularExpression('/^\d{4}-\d\d-\d\dT/', \is_string($item['expires']) ? $item['expires'] : '');
