@@ -16,15 +16,18 @@ final class PageChanges
         'set_object_terms' => ['terms', 6], 'deleted_term_relationships' => ['unrelated', 3],
         'added_post_meta' => ['postMeta', 3], 'updated_post_meta' => ['postMeta', 3], 'deleted_post_meta' => ['postMeta', 3],
         'wp_insert_comment' => ['commented', 2], 'transition_comment_status' => ['commentStatus', 3], 'edit_comment' => ['commentEdited', 1], 'deleted_comment' => ['commentDeleted', 2], 'clean_comment_cache' => ['comment', 1],
+        'added_comment_meta' => ['commentMeta', 2], 'updated_comment_meta' => ['commentMeta', 2], 'deleted_comment_meta' => ['commentMeta', 2],
         'created_term' => ['term', 3], 'edit_terms' => ['termEdited', 2], 'edited_term' => ['term', 3], 'delete_term' => ['termDeleted', 5], 'edit_term_taxonomy' => ['counting', 1], 'clean_term_cache' => ['termsCleaned', 2],
         'added_term_meta' => ['termMeta', 2], 'updated_term_meta' => ['termMeta', 2], 'deleted_term_meta' => ['termMeta', 2],
         'profile_update' => ['user', 1], 'user_register' => ['userList', 1], 'deleted_user' => ['userList', 1], 'set_user_role' => ['userList', 1], 'add_user_role' => ['userList', 1], 'remove_user_role' => ['userList', 1], 'clean_user_cache' => ['user', 1],
         'added_user_meta' => ['userMeta', 3], 'updated_user_meta' => ['userMeta', 3], 'deleted_user_meta' => ['userMeta', 3],
+        'add_link' => ['links', 0], 'edit_link' => ['links', 0], 'deleted_link' => ['links', 0],
         'added_option' => ['option', 1], 'updated_option' => ['option', 1], 'deleted_option' => ['option', 1],
         'add_site_option' => ['networkOption', 1], 'update_site_option' => ['networkOption', 1], 'delete_site_option' => ['networkOption', 1],
         'switch_theme' => ['site', 0], 'customize_save_after' => ['site', 0], 'wp_update_nav_menu' => ['site', 0], 'wp_delete_nav_menu' => ['site', 0], 'permalink_structure_changed' => ['site', 0],
         'activated_plugin' => ['network', 0], 'deactivated_plugin' => ['network', 0], 'upgrader_process_complete' => ['network', 0], '_core_updated_successfully' => ['network', 0],
         'wp_update_site' => ['networkSite', 2], 'wp_delete_site' => ['networkSite', 1], 'wp_initialize_site' => ['networkSite', 1],
+        'added_blog_meta' => ['network', 0], 'updated_blog_meta' => ['network', 0], 'deleted_blog_meta' => ['network', 0],
         'woocommerce_product_set_stock' => ['stock', 1], 'woocommerce_variation_set_stock' => ['stock', 1], 'woocommerce_product_set_stock_status' => ['stock', 1], 'woocommerce_variation_set_stock_status' => ['stock', 1],
         'woocommerce_updated_product_stock' => ['stock', 1], 'woocommerce_delete_product_transients' => ['stock', 1],
     ];
@@ -140,7 +143,9 @@ final class PageChanges
 
     public function postMeta(mixed $meta, mixed $id, mixed $key): void
     {
-        if (is_numeric($id) && $key !== '_edit_lock' && $key !== '_edit_last') {
+        if ($this->isOfAll($id)) {
+            $this->site();
+        } elseif (is_numeric($id) && $key !== '_edit_lock' && $key !== '_edit_last') {
             $post = get_post((int) $id);
             $lists = $post instanceof \WP_Post ? [PageTags::of('all', $post->post_type), PageTags::of('all', 'any')] : [];
             $this->kill([PageTags::of('post', (int) $id), ...$lists], "post {$id}", \is_string($key) && isset(self::OPEN_META[$key]) && $this->isOpen($post));
@@ -180,6 +185,21 @@ final class PageChanges
             $comment = get_comment((int) $id);
             $this->kill([PageTags::of('comment', (int) $id)], "comment {$id}", $this->isApproved($comment) && $this->isOpen(get_post((int) $comment->comment_post_ID)));
         }
+    }
+
+    public function commentMeta(mixed $meta, mixed $id): void
+    {
+        $comment = is_numeric($id) && $id > 0 ? get_comment((int) $id) : null;
+        match (true) {
+            $this->isOfAll($id) => $this->site(),
+            $this->isApproved($comment) => $this->comments($comment),
+            default => $this->comment($id),
+        };
+    }
+
+    public function links(): void
+    {
+        $this->kill([PageTags::of('links')], 'links');
     }
 
     public function term(mixed $id, mixed $related, mixed $taxonomy): void
@@ -237,7 +257,7 @@ final class PageChanges
 
     public function termMeta(mixed $meta, mixed $id): void
     {
-        $this->term($id, 0, '');
+        $this->isOfAll($id) ? $this->site() : $this->term($id, 0, '');
     }
 
     public function user(mixed $id): void
@@ -257,7 +277,7 @@ final class PageChanges
     public function userMeta(mixed $meta, mixed $id, mixed $key): void
     {
         if (\is_string($key) && preg_match(self::USER_BOOKKEEPING, $key) !== 1) {
-            $this->user($id);
+            $this->isOfAll($id) ? $this->network() : $this->user($id);
         }
     }
 
@@ -313,6 +333,12 @@ final class PageChanges
                 $this->placed($above, isCounted: false, isSoft: $this->isOpen($above));
             }
         }
+    }
+
+    /** Whether meta has been taken from all that had it, of which WordPress does not say which they are. */
+    private function isOfAll(mixed $id): bool
+    {
+        return !is_numeric($id) || (int) $id === 0;
     }
 
     /** @return list<int> */
@@ -412,6 +438,7 @@ final class PageChanges
                 'comment', 'comments' => $database->comments,
                 'user' => $database->users,
                 'option' => $database->options,
+                'links' => $database->links,
                 default => null,
             };
             if ($table !== null) {

@@ -342,7 +342,7 @@ final class PageRecording
         foreach (\is_array($orders) ? array_keys($orders) : explode(' ', \is_string($orders) ? $orders : 'rand') as $order) {
             $isFirm = $isFirm && isset(self::FIRM[strtolower((string) $order)]);
         }
-        if (!$isFirm) {
+        if ($this->isByText((string) $query->request) || !$isFirm) {
             foreach ($types as $type) {
                 $this->list('all', $type === 'any' ? 'any' : $type);
             }
@@ -371,6 +371,28 @@ final class PageRecording
         }
 
         return $posts;
+    }
+
+    /**
+     * Filters of a query may have it read more than its arguments say. Where its result comes from the object cache, its SQL is not run.
+     *
+     * @return bool whether meta or text of posts is in it
+     */
+    private function isByText(string $sql): bool
+    {
+        $database = $GLOBALS['wpdb'] ?? null;
+        if (!$database instanceof \wpdb) {
+            return true;
+        }
+        $isByMeta = false;
+        foreach (PageTables::read($sql) as $table) {
+            $isByMeta = $isByMeta || $table === $database->postmeta;
+            if (!\in_array($table, [$database->posts, $database->postmeta, $database->term_relationships, $database->term_taxonomy, $database->terms], true)) {
+                $this->noteTable(PageTables::together($table, $database));
+            }
+        }
+
+        return $isByMeta || preg_match('~\bFROM\b.*\b(?:post_content|post_excerpt|post_modified|post_modified_gmt|comment_count|comment_status|ping_status)\b~s', $sql) === 1;
     }
 
     private function pages(mixed $pages, mixed $of): mixed
@@ -517,7 +539,8 @@ final class PageRecording
             'users', 'user_meta' => PageTags::of('user', $id, 0),
             'comment', 'comment_meta' => $isNumber ? PageTags::of('comment', $id, $site) : null,
             'options' => $id === 'alloptions' || $id === 'notoptions' || PageChanges::isBookkeeping($id) ? null : PageTags::of('option', $id, $site),
-            'counts', 'calendar', 'bookmark' => PageTags::of($id === 'comments-0' || str_starts_with($id, 'comments') ? 'list/comments' : 'list/any', site: $site),
+            'bookmark' => PageTags::of('links', site: $site),
+            'counts', 'calendar' => PageTags::of($id === 'comments-0' || str_starts_with($id, 'comments') ? 'list/comments' : 'list/any', site: $site),
             'timeinfo' => PageTags::of('list/any', site: $site),
             'transient', 'site-transient' => $this->ofTransient($id),
             default => isset(self::KNOWN[$group]) ? null : PageTags::of('any', site: $site),

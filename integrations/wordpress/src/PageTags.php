@@ -20,6 +20,7 @@ namespace Larder\WordPress;
  * | list/author/7     | list posts of the author                                                         |
  * | terms/category    | list terms of the taxonomy                                                       |
  * | list/users, list/comments | list these                                                               |
+ * | links             | have read the blogroll                                                           |
  * | table/wp_posts    | have read the table by SQL of a plugin or theme                                  |
  * | any               | show what something else has kept, of which only that knows what it was made from |
  * | url/host/path     | are this page, of either scheme                                                  |

@@ -353,6 +353,53 @@ final class PageCacheTest extends TestCase
         self::assertSame([], $killed('$wpdb->insert("{$wpdb->prefix}things", ["name" => "g"]);'));
     }
 
+    public function testAPageDiesWithWhatOnlyAFilterOfAQueryOrMetaOfAllTellsOf(): void
+    {
+        $site = $this->site(true);
+        $site->run('foreach (["first", "second"] as $i => $name) { $id = wp_insert_post(["post_title" => "$name of two", "post_name" => "$name-of-two", "post_status" => "publish", "post_date" => "2001-01-01 00:00:00"]); update_post_meta($id, "rank", 2 - $i); } update_user_meta(1, "motto", "m"); update_term_meta(1, "hue", "h"); $wpdb->insert($wpdb->links, ["link_url" => "http://a.example/", "link_name" => "a", "link_visible" => "Y"]);');
+        $this->plugin($site, <<<'PHP'
+            add_action('pre_get_posts', static function (WP_Query $query): void {
+                if ($query->is_main_query() && $query->is_home()) {
+                    $query->set('posts_per_page', 1);
+                    add_filter('posts_clauses', static fn(array $clauses): array => ['join' => " JOIN {$GLOBALS['wpdb']->postmeta} r ON r.post_id = {$GLOBALS['wpdb']->posts}.ID AND r.meta_key = 'rank'", 'orderby' => 'r.meta_value DESC'] + $clauses);
+                }
+            });
+            add_action('wp_footer', static function (): void {
+                if (is_single('hello-world')) { echo 'shown:', get_comment_meta(1, 'likes', true), get_post_meta(1, 'rank', true), get_user_meta(1, 'motto', true), get_term_meta(1, 'hue', true), ';'; }
+                if (is_page()) { foreach (get_bookmarks() as $link) { echo "link:{$link->link_name};"; } }
+            });
+            PHP);
+        $kills = static function (string $uri, string $code) use ($site): bool {
+            $site->visit($uri);
+            $again = $site->visit($uri);
+            self::assertTrue($again->isHit(), "{$uri} {$again->status} {$again->header('cache-status')} {$again->header('location')}");
+            $site->run($code);
+
+            return !$site->visit($uri)->isHit();
+        };
+        $alive = [];
+        foreach ([
+            ['/hello-world/', 'update_comment_meta(1, "likes", "l" . mt_rand());'],
+            ['/hello-world/', 'delete_comment_meta(1, "likes");'],
+            ['/hello-world/', 'update_post_meta(1, "rank", 1); '],
+            ['/hello-world/', 'delete_post_meta_by_key("rank");'],
+            ['/hello-world/', 'delete_metadata("user", 0, "motto", "", true);'],
+            ['/hello-world/', 'delete_metadata("term", 0, "hue", "", true);'],
+            ['/sample-page/', 'require_once ABSPATH . "wp-admin/includes/bookmark.php"; wp_insert_link(["link_url" => "http://b.example/", "link_name" => "b"]);'],
+            ['/sample-page/', 'require_once ABSPATH . "wp-admin/includes/bookmark.php"; wp_delete_link((int) $wpdb->get_var("SELECT MAX(link_id) FROM {$wpdb->links}"));'],
+        ] as [$uri, $code]) {
+            if (!$kills($uri, $code)) {
+                $alive[] = "{$uri} {$code}";
+            }
+        }
+        $site->run('foreach (["first" => 1, "second" => 2] as $name => $rank) { update_post_meta(get_page_by_path("$name-of-two", OBJECT, "post")->ID, "rank", $rank); }');
+        self::assertStringContainsString('second of two', $site->visit('/')->body);
+        if (!$kills('/', 'update_post_meta(get_page_by_path("first-of-two", OBJECT, "post")->ID, "rank", 3);')) {
+            $alive[] = 'the first of a list by a filter';
+        }
+        self::assertSame([], $alive);
+    }
+
     /** WordPress counts them by SQL, which no query of its classes tells of. */
     public function testAPageThatCountsUsersOrTheirPostsDiesWithTheCount(): void
     {
