@@ -177,8 +177,15 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
         if ($this->deferred !== []) {
             $this->commit();
         }
+        $id = $this->names->key($key);
+        try {
+            $kept = $this->cache->get($id, $this->absent);
+        } catch (StoreUnavailable $failure) {
+            $kept = $this->absent;
+            $this->logFetch($key, $failure);
+        }
 
-        return $this->item($key, $this->kept($this->names->key($key), $key));
+        return $this->item($key, $kept);
     }
 
     /**
@@ -617,18 +624,6 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
             return $this->cache->deleteMany($ids);
         } catch (UnsupportedOperation) {
             return $this->cleared();
-        }
-    }
-
-    /** @return mixed as the cache keeps it; $this->absent if it has none, or cannot be asked */
-    private function kept(string $id, mixed $key): mixed
-    {
-        try {
-            return $this->cache->get($id, $this->absent);
-        } catch (StoreUnavailable $failure) {
-            $this->logFetch($key, $failure);
-
-            return $this->absent;
         }
     }
 

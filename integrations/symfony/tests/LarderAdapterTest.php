@@ -77,6 +77,26 @@ final class LarderAdapterTest extends TestCase
         }
     }
 
+    public function testAByteIsAllowedInKeysAsInThoseOfSymfonysOwnPools(): void
+    {
+        [$ours, $theirs] = [new LarderAdapter(new Cache(new ArrayStore())), new ArrayAdapter()];
+        $isAllowed = static function (AdapterInterface $pool, string $key): bool {
+            try {
+                return $pool->getItem($key)->getKey() === $key;
+            } catch (InvalidArgumentException) {
+                return false;
+            }
+        };
+        $allowed = ['ours' => '', 'theirs' => ''];
+        foreach (array_map(\chr(...), range(0, 255)) as $byte) {
+            $allowed['ours'] .= $isAllowed($ours, "key{$byte}1") ? $byte : '';
+            $allowed['theirs'] .= $isAllowed($theirs, "key{$byte}1") ? $byte : '';
+        }
+        self::assertSame(256 - \strlen(CacheItem::RESERVED_CHARACTERS), \strlen($allowed['theirs']));
+        self::assertSame(bin2hex($allowed['theirs']), bin2hex($allowed['ours']));
+        self::assertFalse($isAllowed($ours, ''));
+    }
+
     #[DataProvider('kinds')]
     public function testATagKillsWhatCarriesItInItsPoolAndItsSubNamespacesAlone(string $kind): void
     {
