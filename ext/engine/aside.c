@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "aside.h"
+#include "descriptor.h"
 #include "directory.h"
 
 #include <errno.h>
@@ -137,7 +138,7 @@ static void retire(const larder_pool *pool, const char *path)
         uint32_t format;
         struct stat status;
         int fd = larder_file_is_pool(entry->d_name, name, &format)
-                     ? openat(directory, entry->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+                     ? larder_open_at(directory, entry->d_name, O_RDWR | O_NONBLOCK)
                      : -1;
         if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
             larder_file_mark_dead(fd, &status);

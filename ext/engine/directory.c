@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "directory.h"
+#include "descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +68,7 @@ static bool make_shared(const char *path, larder_owner owner, bool *is_new, lard
     if (mkdtemp(temporary) == NULL) {
         return cannot_make(path, errno, error);
     }
-    int fd = open(temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = larder_open(temporary, O_RDONLY | O_DIRECTORY);
     bool made = (fd >= 0 && larder_owner_take(owner, fd)) ||
                 larder_fail(error,
                             "The directory %s cannot be given to group %u (%s); add user %u to it, or set larder.group "
@@ -159,7 +160,7 @@ static enum larder_directory judge_unopened(const char *path, int code, larder_o
 
 int larder_directory_try(const char *path, larder_owner owner, enum larder_directory *what, larder_error *error)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = larder_open(path, O_RDONLY | O_DIRECTORY);
     *what = fd < 0 ? judge_unopened(path, errno, owner, error) : judge(fd, path, owner, error);
     if (fd >= 0 && *what != LARDER_DIRECTORY_OURS) {
         close(fd);
@@ -230,7 +231,7 @@ bool larder_file_is_pool(const char *file, char name[LARDER_NAME_MAX + 1], uint3
 
 DIR *larder_directory_list(int directory)
 {
-    int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int copy = larder_open_at(directory, ".", O_RDONLY | O_DIRECTORY);
     DIR *listing = copy < 0 ? NULL : fdopendir(copy);
     if (listing == NULL && copy >= 0) {
         close(copy);
@@ -289,7 +290,7 @@ uint64_t larder_limit_bytes(void)
 
 int larder_file_open(const larder_pool *pool, int directory, struct stat *status, larder_error *error)
 {
-    int fd = openat(directory, pool->paths.file, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = larder_open_at(directory, pool->paths.file, O_RDWR | O_NONBLOCK);
     if (fd < 0) {
         if (errno != ENOENT) {
             int code = errno;

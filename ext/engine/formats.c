@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "formats.h"
+#include "descriptor.h"
 #include "directory.h"
 #include "snapshot.h"
 
@@ -25,7 +26,7 @@ static bool is_other(const larder_pool *pool, const char *file, uint32_t *format
 static bool is_held(int directory, const char *file)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0};
-    int fd = openat(directory, file, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = larder_open_at(directory, file, O_RDWR | O_NONBLOCK);
     if (fd < 0) {
         return errno != ENOENT;
     }

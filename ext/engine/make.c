@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "make.h"
+#include "descriptor.h"
 #include "directory.h"
 #include "geometry.h"
 #include "map.h"
@@ -124,7 +125,7 @@ static bool make(larder_pool *pool, int directory, larder_error *error)
     }
     (void)!getrandom(&random, sizeof random, 0);
     snprintf(temporary, sizeof temporary, ".new-%016llx", (unsigned long long)random);
-    int fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = larder_open_at(directory, temporary, O_RDWR | O_CREAT | O_EXCL);
     if (fd < 0) {
         int code = errno;
         return larder_fail(error, "A pool file cannot be made in %s (%s); %s.", pool->paths.directory, strerror(code),

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "map.h"
+#include "descriptor.h"
 #include "directory.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ static size_t addresses_in_use(int directory, const char *own_name, address_use 
             strcmp(name, own_name) == 0) {
             continue;
         }
-        int fd = openat(directory, entry->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+        int fd = larder_open_at(directory, entry->d_name, O_RDONLY | O_NONBLOCK);
         if (fd < 0) {
             continue;
         }

@@ -4,6 +4,7 @@
 #endif
 #include "larder.h"
 #include "attach.h"
+#include "descriptor.h"
 #include "directory.h"
 #include "formats.h"
 #include "geometry.h"
@@ -231,9 +232,8 @@ static bool write_snapshot(larder_pool *pool, int snapshots, larder_saved *saved
     larder_snapshot_name(pool, ".new-", temporary);
     larder_snapshot_name(pool, "", final);
     snprintf(saved->path, sizeof saved->path, "%s/%s", pool->paths.snapshots, final);
-    writer w = {.pool = pool,
-                .fd = openat(snapshots, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
-                .buffer = malloc(BUFFER)};
+    writer w = {
+        .pool = pool, .fd = larder_open_at(snapshots, temporary, O_RDWR | O_CREAT | O_EXCL), .buffer = malloc(BUFFER)};
     errno = w.fd >= 0 && w.buffer == NULL ? ENOMEM : errno;
     larder_limit limit;
     larder_limit_begin(&limit);

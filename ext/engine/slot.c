@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "slot.h"
+#include "descriptor.h"
 #include "map.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static bool lock_byte(int fd, uint32_t index, short type)
  * slot's. */
 static int open_again(const larder_pool *pool)
 {
-    int fd = open(pool->paths.full, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    int fd = larder_open(pool->paths.full, O_RDWR);
     struct stat status;
     if (fd >= 0 &&
         (fstat(fd, &status) != 0 || status.st_dev != pool->attached.device || status.st_ino != pool->attached.inode)) {

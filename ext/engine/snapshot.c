@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "snapshot.h"
+#include "descriptor.h"
 #include "directory.h"
 #include "slot.h"
 
@@ -59,7 +60,7 @@ static int open_directory(const larder_pool *pool, bool *sound, larder_error *wh
         larder_fail(why, "Snapshots are switched off (larder.snapshot).");
         return NO_DIRECTORY;
     }
-    int directory = open(pool->paths.snapshots, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), trouble = errno;
+    int directory = larder_open(pool->paths.snapshots, O_RDONLY | O_DIRECTORY), trouble = errno;
     if (directory < 0) {
         if (lstat(pool->paths.snapshots, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid()) {
             return NO_DIRECTORY;
@@ -97,7 +98,7 @@ static int open_sound(const larder_pool *pool, int directory, const char *file, 
 {
     struct stat status;
     larder_snapshot_header now;
-    int fd = openat(directory, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = larder_open_at(directory, file, O_RDONLY | O_NONBLOCK);
     if (fd < 0) {
         int trouble = errno;
         larder_fail(why, "The snapshot %s/%s cannot be opened (%s); %s.", pool->paths.snapshots, file,
