@@ -8,10 +8,14 @@ use Larder\Item;
 use Larder\Leases;
 use Larder\Reads;
 use Larder\Store;
+use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Entry;
 use Larder\Store\Redis\Layout;
+use Larder\Store\Redis\PredisConnection;
 use Larder\Store\Redis\Reading;
 use Larder\Store\Redis\Script;
+use Larder\Store\Redis\Server;
+use Larder\Store\RedisStore;
 use Larder\Stores;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -44,6 +48,30 @@ final class RedisReadsTest extends OneRedis
         self::assertSame(2, $after['mget'] - $before['mget']);
         unset($after['mget'], $before['mget'], $after['info'], $before['info']);
         self::assertSame($before, $after);
+    }
+
+    /** A near store keeps an item for as long as it is told. By then others may have filled the key, which is no event. */
+    public function testNoItemIsSaidToLiveForLongerThanItDoesHoweverLongTheAnswerIsOnItsWay(): void
+    {
+        $slow = new class (new PredisConnection(new Server(socket: self::server()->socket, readTimeout: 0.0))) implements Connection {
+            public function __construct(
+                private readonly Connection $connection,
+            ) {}
+
+            public function send(array $commands): array
+            {
+                $replies = $this->connection->send($commands);
+                usleep(1_100_000);
+
+                return $replies;
+            }
+        };
+        $store = new RedisStore($slow, $this->prefix, timeout: 0.0);
+        $store->save([new Item('key', 'x', 100)]);
+        $expiry = $store->fetch(['key'])->items['key']->expiry;
+        $left = self::redis()->pttl("{$this->prefix}:key");
+        self::assertLessThanOrEqual(microtime(true) + $left / 1_000, $expiry);
+        self::assertGreaterThan(time() + 90, $expiry);
     }
 
     #[TestWith(['phpredis'])]

@@ -23,10 +23,16 @@ final class ServerTime
 
     private const ABOUT = 'time';
 
-    /** By how many ms the server's clock is ahead of ours, and when it was found; in Unix seconds. */
+    /** By how many ms the server's clock is ahead of ours at least, and when it was found; in Unix seconds. */
     private int $lag = 0;
 
     private float $found = 0.0;
+
+    /** How many ms more it may be ahead, as the answer was on its way for so long at most. */
+    private int $doubt = 0;
+
+    /** When the server was asked last, in Unix seconds. */
+    private float $asked = 0.0;
 
     /** Whether the other processes need not be told. */
     private bool $isTold = true;
@@ -53,10 +59,16 @@ final class ServerTime
         return (string) ((int) ((microtime(true) + 0.9 * $this->timeout) * 1000) + $this->lag);
     }
 
-    /** Whether it is time to compare the server's clock with ours. */
+    /** Whether it is time to compare the server's clock with ours. The caller that is told so asks at once. */
     public function isToBeAsked(): bool
     {
-        return abs(microtime(true) - $this->found) > self::IS_TRUE_FOR;
+        $now = microtime(true);
+        if (abs($now - $this->found) <= self::IS_TRUE_FOR) {
+            return false;
+        }
+        $this->asked = $now;
+
+        return true;
     }
 
     /** One of the clocks was set. */
@@ -71,6 +83,7 @@ final class ServerTime
     {
         $this->found = microtime(true);
         $this->lag = $time - (int) ($this->found * 1000);
+        $this->doubt = max(0, (int) (($this->found - $this->asked) * 1000)) + 1;
         $this->isTold = false;
     }
 
@@ -80,10 +93,10 @@ final class ServerTime
         $this->compare(self::in($reply));
     }
 
-    /** @return int Unix seconds of our clock, of what is in ms by the server's */
+    /** @return int Unix seconds of our clock, of what is in ms by the server's; not later, as a near store goes by it */
     public function ours(int $milliseconds): int
     {
-        return intdiv($milliseconds - $this->lag, 1000);
+        return intdiv($milliseconds - $this->lag - $this->doubt, 1000);
     }
 
     /** Writers tell each other: a process that only reads has no use for it, and is spared the work. */
@@ -92,18 +105,18 @@ final class ServerTime
         if (!$this->isTold) {
             $this->isTold = true;
             // Its time is that of the note.
-            microtime(true) - $this->found < self::IS_NEW_FOR && $this->noted->write(self::ABOUT, (string) $this->lag, self::TOLD_EVERY);
+            microtime(true) - $this->found < self::IS_NEW_FOR && $this->noted->write(self::ABOUT, "{$this->lag} {$this->doubt}", self::TOLD_EVERY);
         }
     }
 
     /** Whether another process of this machine has compared the clocks. */
     private function isNoted(): bool
     {
-        [$found, $lag] = $this->noted->read(self::ABOUT, self::IS_TRUE_FOR) ?? [0.0, ''];
-        if (preg_match('/^-?\d{1,18}$/D', $lag) !== 1) {
+        [$found, $told] = $this->noted->read(self::ABOUT, self::IS_TRUE_FOR) ?? [0.0, ''];
+        if (preg_match('/^(-?\d{1,18}) (\d{1,9})$/D', $told, $numbers) !== 1) {
             return false;
         }
-        [$this->found, $this->lag] = [$found, (int) $lag];
+        [$this->found, $this->lag, $this->doubt] = [$found, (int) $numbers[1], (int) $numbers[2]];
 
         return true;
     }
