@@ -470,7 +470,15 @@ final class Cache
             }
         }
 
-        return $this->setMany([$key => $value], $ttl, $tags, $token === null ? [] : [$key => $token], $onConflict ?? OnConflict::Leave);
+        if ($token !== null) {
+            $this->demandTokens();
+        }
+        $tags = $tags === [] ? [] : Names::tags($tags);
+        Key::check($key);
+        $removed = [];
+        $item = $this->toSet($key, $value, $ttl, $tags, $token, $onConflict === OnConflict::Remove, $removed);
+
+        return $this->setAll([$item], [$key], $removed);
     }
 
     /**
@@ -503,26 +511,13 @@ final class Cache
             // As a pair: as the key of an array, a decimal one would not stay a string.
             $checked[] = [Names::key($key), $value];
         }
-        $items = $keys = $removedIfRefused = [];
+        $items = $keys = $removed = [];
         foreach ($checked as [$key, $value]) {
-            // The caller's token judges a write. The token of the key's miss in this request makes the value a fill.
-            $missed = $this->misses?->take($key);
-            $isWrite = isset($tokens[$key]);
-            $isFill = !$isWrite && Misses::isOfAMiss($missed);
-            $items[] = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), $tags, $tokens[$key] ?? $missed, $isFill);
+            $items[] = $this->toSet($key, $value, $ttl, $tags, $tokens[$key] ?? null, $onConflict === OnConflict::Remove, $removed);
             $keys[] = $key;
-            // Where the store could not be asked for the key, what it has there may be older than this value.
-            $wasUnknown = !$isWrite && $missed !== null && !$isFill;
-            if ($wasUnknown || ($isWrite && $onConflict === OnConflict::Remove)) {
-                $removedIfRefused[] = $key;
-            }
         }
-        $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store instanceof Pooled ? $store->saveAsMissed($items) : $store->save($items), $keys);
-        $this->remove($removedIfRefused, $unsaved);
 
-        $values = $unsaved === [] ? [] : array_combine($keys, array_map(static fn(Item $item): mixed => $item->value, $items));
-
-        return $this->writes()->noteSet($this->store, $keys, $unsaved, $values);
+        return $this->setAll($items, $keys, $removed);
     }
 
     /**
@@ -1152,6 +1147,45 @@ final class Cache
         if (!$this->can(Capability::Tokens)) {
             throw UnsupportedOperation::by((new \ReflectionClass($this->store))->getShortName(), Capability::Tokens);
         }
+    }
+
+    /**
+     * @param list<string> $tags
+     * @param ?Token       $token   the caller's, which judges a write. The token of the key's miss in this request makes the value a fill
+     * @param bool         $removes whether a write that is refused leaves nothing
+     * @param list<string> $removed is given the key if nothing may be left under it where it cannot be saved
+     */
+    private function toSet(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl, array $tags, ?Token $token, bool $removes, array &$removed): Item
+    {
+        $missed = $this->misses?->take($key);
+        $isFill = $token === null && $missed !== null && Misses::isOfAMiss($missed);
+        // Where the store could not be asked for the key, what it has there may be older than this value.
+        if ($token === null ? $missed !== null && !$isFill : $removes) {
+            $removed[] = $key;
+        }
+        if ($this->seals && \is_array($value)) {
+            $value = Envelope::plain($value);
+        }
+        $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes()->seconds($ttl);
+
+        return new Item($key, $value, $seconds, $tags, $token ?? $missed, $isFill);
+    }
+
+    /**
+     * @param list<Item>   $items
+     * @param list<string> $keys    theirs
+     * @param list<string> $removed as of toSet()
+     */
+    private function setAll(array $items, array $keys, array $removed): bool
+    {
+        $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store instanceof Pooled ? $store->saveAsMissed($items) : $store->save($items), $keys);
+        if ($unsaved === [] && $this->events === null) {
+            return true;
+        }
+        $this->remove($removed, $unsaved);
+        $values = $unsaved === [] ? [] : array_combine($keys, array_map(static fn(Item $item): mixed => $item->value, $items));
+
+        return $this->writes()->noteSet($this->store, $keys, $unsaved, $values);
     }
 
     /**

@@ -111,7 +111,7 @@ final class Outbox
                 if (!$this->isOpen && !$this->isForOthers()) {
                     $this->repair();
                 }
-                $this->noteRequest();
+                $this->begun === null || $this->noteRequest($this->begun);
                 $answer = $ask($this->store);
             }
         } catch (StoreUnavailable $failure) {
@@ -236,10 +236,10 @@ final class Outbox
     }
 
     /** @throws StoreUnavailable */
-    private function noteRequest(): void
+    private function noteRequest(RequestToken $begun): void
     {
-        if ($this->begun?->isDue() === true) {
-            $this->begun->note();
+        if ($begun->isDue()) {
+            $begun->note();
             $this->mark($this->available, $this->isJournaled);
         }
     }

@@ -237,23 +237,25 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         $keys = $arguments = $aside = [];
         $isJudged = $mode !== SaveMode::Set;
         foreach ($items as $i => $item) {
-            $isJudged = $isJudged || $item->token !== null;
-            // The bytes of the item: room for the head that the script writes, its tags, its payload.
-            $before = Entry::before($item);
-            $bytes = $this->payload->encode($item->key, $item->value, $before);
-            $isLarge = \strlen($bytes) >= self::LARGE;
+            $key = $keys[$i] = $item->key;
+            $token = $item->token;
+            $isJudged = $isJudged || $token !== null;
+            $tags = $item->tags === [] ? Entry::WITHOUT_TAGS : Entry::tagged($item->tags);
+            // Apart, as a large value is copied once then.
+            [$mark, $bytes] = \is_int($item->value) ? ['', (string) $item->value] : $this->payload->apart($key, $item->value);
+            $isLarge = \strlen($tags) + \strlen($bytes) >= self::LARGE;
             if ($isLarge) {
-                $aside[$i] = $bytes;
+                $aside[$i] = Entry::ROOM . $tags . $mark . $bytes;
             }
-            $keys[$i] = $item->key;
+            $kind = $item->fill ? 'f' : ($item->keeps ? 'k' : 'w');
             // As ScriptText lists them.
             $arguments[$i] = [
-                self::kind($item, $isLarge),
+                $isLarge ? strtoupper($kind) : $kind,
                 self::milliseconds($item->ttl),
-                self::epoch($item->token),
-                (string) ($item->token->clock ?? ''),
-                Entry::withoutRoom($isLarge ? $before : $bytes),
-                $this->keyVersions($item->key, $item->token),
+                $token === null ? '' : self::epoch($token),
+                $token === null ? '' : (string) $token->clock,
+                $isLarge ? $tags : $tags . $mark . $bytes,
+                $token === null ? $this->layout->keyVersion($key) : $this->keyVersions($key, $token),
             ];
         }
         $unsaved = [];
@@ -277,7 +279,10 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
                 // The answer has come in time, so a clock was set: the deadline was wrong.
                 $this->time->forget();
             }
-            $keys = $late + $unreadable;
+            $keys = $late === [] && $unreadable === [] ? [] : $late + $unreadable;
+        }
+        if ($unsaved === []) {
+            return [];
         }
         ksort($unsaved);
 
@@ -436,18 +441,6 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         return new RedisLeases($this->scripts, $this->layout, $this->time);
     }
 
-    /** What the scripts call it (see ScriptText). */
-    private static function kind(Item $item, bool $isLarge): string
-    {
-        $kind = match (true) {
-            $item->fill => 'f',
-            $item->keeps => 'k',
-            default => 'w',
-        };
-
-        return $isLarge ? strtoupper($kind) : $kind;
-    }
-
     /** @throws NotACounter */
     private function incremented(string $key, int $by, int $initial, ?int $ttl): int
     {
@@ -483,26 +476,28 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
      */
     private function inShards(array $keys, Script $script, array $common, array $arguments = [], array $aside = []): array
     {
-        $calls = $numbers = $first = [];
+        $calls = $chunks = $first = [];
         foreach ($this->layout->grouped($keys) as [$shard, $chunk]) {
             $names = $this->layout->names($shard, $chunk);
             $all = $common;
-            foreach (array_keys($chunk) as $i) {
-                array_push($all, ...$arguments[$i] ?? []);
+            foreach ($chunk as $i => $key) {
+                if (isset($arguments[$i])) {
+                    array_push($all, ...$arguments[$i]);
+                }
                 if (isset($aside[$i])) {
                     $names[] = $name = $this->layout->aside($shard);
                     $first[] = ['SET', $name, $aside[$i], 'EX', (string) self::ASIDE];
                 }
             }
             $calls[] = [$script, $names, $all];
-            $numbers[] = array_keys($chunk);
+            $chunks[] = $chunk;
         }
         $replies = [];
         foreach ($this->scripts->run($calls, $first) as $call => $reply) {
-            if (!\is_array($reply) || \count($reply) !== \count($numbers[$call])) {
+            if (!\is_array($reply) || \count($reply) !== \count($chunks[$call])) {
                 throw Scripts::nonsense();
             }
-            $replies += array_combine($numbers[$call], $reply);
+            $replies += array_combine(array_keys($chunks[$call]), $reply);
         }
 
         return $replies;

@@ -17,6 +17,7 @@ use Larder\Store\Redis\Script;
 use Larder\Store\Redis\Server;
 use Larder\Store\RedisStore;
 use Larder\Stores;
+use Larder\Token;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
@@ -240,6 +241,23 @@ final class RedisReadsTest extends OneRedis
                 self::assertSame(['key'], $store->save([new Item('key', 'late', 100, token: $early, fill: true)]), $what);
                 self::assertSame([], $store->save([new Item('key', 'fresh', 100, token: $store->token('key'), fill: true)]), $what);
             }
+        }
+    }
+
+    /** Such a token names two key versions, of which one is moved. */
+    public function testAChangeUnderACountersTokenRefusesNoFillOfAnotherKey(): void
+    {
+        $store = $this->plain('phpredis');
+        $changes = [
+            'a write' => static fn(Token $token): array => $store->save([new Item('counter', 'x', 100, token: $token)]),
+            'a delete' => static fn(Token $token): array => $store->delete(['counter'], $token),
+        ];
+        foreach ($changes as $what => $change) {
+            $store->delete(['counter', 'other']);
+            $store->increment('counter');
+            $early = $store->fetch(['other'])->tokens['other'];
+            self::assertSame($what === 'a write' ? [] : ['counter'], $change($store->token('counter')), $what);
+            self::assertSame([], $store->save([new Item('other', 'filled', 100, token: $early, fill: true)]), $what);
         }
     }
 

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Store\Redis;
 
-use Larder\Item;
 use Larder\Store\Tags;
 
 /** The bytes of an item as it lies in the server; Script has their picture, and its scripts know them as well. */
@@ -13,10 +12,13 @@ final class Entry
     /** How many bytes lie before the tags. */
     public const HEAD = 24;
 
+    /** What tagged() is where there are none. */
+    public const WITHOUT_TAGS = "\0\0\0";
+
     private const MARK = "\2";
 
     /** What the server writes before the length of the tags, as room for it. */
-    private const ROOM = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    public const ROOM = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
     /** Where the numbers are. */
     private const VERSION = 9;
@@ -32,18 +34,16 @@ final class Entry
 
     private function __construct() {}
 
-    /** What comes before the payload of an item that is to be sent, with room for its head. */
-    public static function before(Item $item): string
+    /**
+     * What comes between that room and the payload: the tags, behind their length.
+     *
+     * @param list<string> $tags
+     */
+    public static function tagged(array $tags): string
     {
-        $tags = $item->tags === [] ? '' : Tags::pack($item->tags);
+        $packed = Tags::pack($tags);
 
-        return self::ROOM . substr(pack('N', \strlen($tags)), 1) . $tags;
-    }
-
-    /** The same, or a whole item, without that room: from the length of the tags on. */
-    public static function withoutRoom(string $bytes): string
-    {
-        return substr($bytes, self::LENGTH);
+        return substr(pack('N', \strlen($packed)), 1) . $packed;
     }
 
     /** What an item of this epoch begins with; of any, if there is none. */
@@ -55,7 +55,7 @@ final class Entry
     /** Whether an item of at least HEAD bytes has tags. */
     public static function hasTags(string $bytes): bool
     {
-        return substr($bytes, self::LENGTH, self::HEAD - self::LENGTH) !== "\0\0\0";
+        return substr($bytes, self::LENGTH, self::HEAD - self::LENGTH) !== self::WITHOUT_TAGS;
     }
 
     /** Where the payload begins. */

@@ -42,6 +42,9 @@ final class Layout
 
     private readonly string $internal;
 
+    /** Where there are no shards. */
+    private readonly string $clock;
+
     /** @var array<int, array{string, string, string, string}> of a shard the clock, the tags, the key versions and the log, as every write names them */
     private array $first = [];
 
@@ -59,6 +62,7 @@ final class Layout
             throw InvalidOption::range('shards', $shards, 'from 1 to 1024');
         }
         $this->internal = substr($prefix, 0, -1) . '!';
+        $this->clock = $this->internal . 'clock';
     }
 
     public function shard(string $key): int
@@ -68,7 +72,7 @@ final class Layout
 
     public function clock(int $shard): string
     {
-        return $this->internal($shard) . 'clock';
+        return $this->shards === 0 ? $this->clock : $this->internal($shard) . 'clock';
     }
 
     public function tags(int $shard): string
@@ -84,7 +88,7 @@ final class Layout
     /** @return non-empty-list<string> the command that reads the clock and an item, where there are no shards */
     public function plainRead(string $key): array
     {
-        return ['MGET', $this->internal . 'clock', $this->prefix . $key];
+        return ['MGET', $this->clock, $this->prefix . $key];
     }
 
     public function keyVersions(int $shard): string
@@ -119,9 +123,7 @@ final class Layout
     /** @return int a number from 0 to what a shard has of so many */
     private function hash(string $key, int $of): int
     {
-        $shards = max(1, $this->shards);
-
-        return intdiv(crc32($key), $shards) % intdiv($of, $shards);
+        return $this->shards < 2 ? crc32($key) % $of : intdiv(crc32($key), $this->shards) % intdiv($of, $this->shards);
     }
 
     public function lease(string $name): string

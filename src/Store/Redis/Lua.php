@@ -45,27 +45,27 @@ final class Lua
 
         LUA;
 
-    /** Begins another epoch if there is none. */
-    public const CLOCK = self::LOOKED_AT_CLOCK . self::BEGIN . "if not epoch then begin() end\n";
-
-    /**
-     * There being none kills everything as well. One of another life is not gone by: what that has lost has to be made up for before
-     * (see Scripts). The server is asked only if the client does not know it to be in the clock's life.
-     */
-    public const LOOKED_AT_CLOCK = self::LIFE . <<<'LUA'
+    private const FOUND_CLOCK = <<<'LUA'
         local epoch, tick, invalidated, life = false, 0, 0, ''
         local found = redis.call('MGET', KEYS[1])[1]
         if found and #found == 53 and string.byte(found) == 5 then
             epoch, tick, invalidated, life = struct.unpack('>c8I6I6c16', found, 2)
-            if life ~= string.sub(ARGV[1], 9) and isOver(life) then
-                return ofAnother
-            end
         end
 
         LUA;
 
-    /** What is judged by a token is stored by no other server than the clock's, whatever the client knows. */
-    public const IN_LIFE = <<<'LUA'
+    /**
+     * There being none kills everything as well. One of another life is not gone by: what that has lost has to be made up for before
+     * (see Scripts). The server is asked only if the client does not know it to be in the clock's life. Its functions are made
+     * only then: each costs the server as much as a short command.
+     */
+    public const LOOKED_AT_CLOCK = self::FOUND_CLOCK . "if epoch and life ~= string.sub(ARGV[1], 9) then\n" . self::IN_LIFE . "end\n";
+
+    /** Begins another epoch if there is none. */
+    public const CLOCK = self::LOOKED_AT_CLOCK . "if not epoch then\n" . self::LIFE . self::BEGIN . "begin()\nend\n";
+
+    /** What is judged by a token is stored by no other server than the clock's, whatever the client knows. Stands in a block of its own. */
+    public const IN_LIFE = self::LIFE . <<<'LUA'
         if isOver(life) then
             return ofAnother
         end
@@ -73,10 +73,13 @@ final class Lua
         LUA;
 
     public const TIME = <<<'LUA'
-        local time
+        local now
         local function milliseconds()
-            time = time or redis.call('TIME')
-            return time[1] * 1000 + math.floor(time[2] / 1000)
+            if not now then
+                local time = redis.call('TIME')
+                now = time[1] * 1000 + math.floor(time[2] / 1000)
+            end
+            return now
         end
 
         LUA;
@@ -153,33 +156,6 @@ final class Lua
         LUA;
 
     /**
-     * Whether the server has evicted anything since it started. Near stores may still have an item that it has evicted. Where INFO does not
-     * say, it may have.
-     */
-    public const HAS_EVICTED = <<<'LUA'
-        local function hasEvicted()
-            return string.match(redis.call('INFO', 'stats'), '\nevicted_keys:(%d+)') ~= '0'
-        end
-
-        LUA;
-
-    /** What does not lie there is told by how long it is then: but for its head, it is large. */
-    public const PUT = <<<'LUA'
-        local function put(key, head, body, ttl, aside)
-            if not aside then
-                if ttl == '' then return redis.pcall('SET', key, head .. body) end
-                return redis.pcall('SET', key, head .. body, 'PX', ttl)
-            end
-            local answer = redis.pcall('SETRANGE', aside, 0, head)
-            if refusal(answer) then return answer end
-            if answer == #head then return {err = 'OOM'} end
-            redis.call('RENAME', aside, key)
-            if ttl == '' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
-        end
-
-        LUA;
-
-    /**
      * Where the key versions were lost, none is known to have stood still since any token that was given so far.
      */
     public const FLOOR = <<<'LUA'
@@ -215,7 +191,7 @@ final class Lua
 
     /**
      * A key version is told by where it begins. All that one script moves get the same tick. A script that moves one need not know whether the key versions are there: what
-     * is made of one alone does not begin with the epoch, and so is none.
+     * is made of one alone does not begin with the epoch, and so is none. Numbers are spelled out, as the server would do so anyway, and slowly.
      */
     public const MOVE = <<<'LUA'
         local moved
@@ -223,9 +199,9 @@ final class Lua
             if not moved then
                 tick = tick + 1
                 moved = struct.pack('>I6', tick)
-                redis.call('SETRANGE', KEYS[1], 9, moved)
+                redis.call('SETRANGE', KEYS[1], '9', moved)
             end
-            if type(redis.pcall('SETRANGE', KEYS[3], string.match(at, '%d+'), moved)) == 'table' then redis.call('UNLINK', KEYS[3]) end
+            if type(redis.pcall('SETRANGE', KEYS[3], at, moved)) == 'table' then redis.call('UNLINK', KEYS[3]) end
         end
 
         LUA;
@@ -244,7 +220,7 @@ final class Lua
         LUA;
 
     /**
-     * Records, if the log is followed, what near stores must forget: before it is changed. So a script that may not record changes
+     * Records what near stores must forget, before it is changed. The function is there only if the log is followed. So a script that may not record changes
      * nothing. A change that is refused afterwards costs near stores a miss. Answers an error, or nothing.
      *
      * An event that takes long to read is parts of it, or everything. A short one behind a long one ends it: those who have followed
@@ -253,8 +229,11 @@ final class Lua
      * By length the log is trimmed always, by age now and then (the ticks go up by one to three), in whole nodes of the server's: so the
      * last events stay. What is no log goes: that is the end of a history, too.
      */
-    public const RECORD = self::DENIED . <<<'LUA'
-        local isFollowed = redis.call('EXISTS', KEYS[4]) == 1
+    public const RECORD = <<<'LUA'
+        local isFollowed, record = redis.call('EXISTS', KEYS[4]) == 1, nil
+        if isFollowed then
+
+        LUA . self::DENIED . <<<'LUA'
         local function append(...)
             local answer = redis.pcall('XADD', KEYS[4], 'MAXLEN', '~', 10000, '*', 'e', epoch .. struct.pack('>I6', tick + 1), ...)
             local refused = denied(answer)
@@ -270,7 +249,7 @@ final class Lua
                 redis.pcall('XTRIM', KEYS[4], 'MINID', '~', string.format('%.0f', string.match(answer, '%d+') - 3600000))
             end
         end
-        local function record(kind, names)
+        record = function(kind, names)
             if not isFollowed or #names == 0 then return end
             local part, bytes, all = {}, 0, 0
             for _, name in ipairs(names) do all = all + #name end
@@ -284,6 +263,7 @@ final class Lua
                 part[#part + 1], part[#part + 2], bytes = kind, name, bytes + #name
             end
             return append(unpack(part)) or (all > 512 and append()) or nil
+        end
         end
 
         LUA;

@@ -90,7 +90,7 @@ final class PhpRedisConnection implements Living
         $part = $commands;
         for ($left = $patience; $part !== []; $part = \array_slice($commands, \count($all), $size), $left = max(self::LEAST, ($end - $began) / 1e9)) {
             [$redis, $watch] = $taken = $this->taken();
-            $asks = $watch->asksWith($part);
+            $asks = $watch->asksWith($part, $began);
             try {
                 $replies = $this->ask($redis, $asks ? [Watch::QUESTION, ...$part] : $part, $left);
                 if ($asks) {
@@ -123,11 +123,11 @@ final class PhpRedisConnection implements Living
                 throw $failure;
             }
             $this->putBack($taken, $replies);
-            array_push($all, ...$replies);
-            if (\count($all) >= \count($commands)) {
+            if ($part === $commands) {
                 // So nearly always.
-                return $all;
+                return $replies !== [] ? $replies : [null];
             }
+            array_push($all, ...$replies);
             $began = hrtime(true);
         }
 

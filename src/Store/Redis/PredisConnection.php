@@ -66,7 +66,7 @@ final class PredisConnection implements Parallel, Living
     public function begin(array $commands): \Closure
     {
         [$client, $watch] = $taken = $this->taken();
-        $asks = $watch->asksWith($commands);
+        $asks = $watch->asksWith($commands, hrtime(true));
         $begun = self::prepared($asks ? [Watch::QUESTION, ...$commands] : $commands);
         try {
             self::write($client, $begun);

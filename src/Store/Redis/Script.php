@@ -55,22 +55,22 @@ enum Script: string
     /** What a script says whose user has no right to the log's commands, so that it has changed nothing (see Lua::DENIED). */
     public const DENIED = 'NOPERM the user may not read and append to the log';
 
-    case Fetch = 'c26c30e347b35b01e61a932bff93f402aa508e69';
-    case Token = 'ec6589d84dc5d96ff3df071c0c30c8dfb12b3290';
-    case Save = 'c2542579a216abfa94eaae782166b2d4e67690a0';
+    case Fetch = 'bc5342f637584e66995cd10b333070a6752ba9ff';
+    case Token = '319c0a3179aaffa1471f22ddd0c42290625096c2';
+    case Save = '18b9083fe979a0eaa8809bc42f43c360117704cd';
 
     /** Save in the mode Set for items without tokens: nothing is judged, and fewer functions are needed. */
-    case Write = '29155b7b6782a8cf44d8a279e8e11f1ab9487b1e';
-    case Delete = '3dc41ef59e4ec138d11addc394d6fc6af4ab5daa';
-    case Increment = '3e3c99ec76647a196cfe233d25cb10e0ad3395d8';
-    case Touch = '6cd8a7dc3d7fae223f5ad542b819b2346de3d5d8';
-    case Invalidate = '3660405552367a95c0c1e4e1e58f73a4bf2ed31e';
-    case Versions = 'cad193492f4864599867f12c3338d17a648331f7';
-    case Sweep = 'ee4b38c93cc12da2933a3e7e550ed64f87039331';
-    case Living = '3407679c90ca93d185e3589b03147f266f6eef50';
+    case Write = '65f9dda49b154aa590ff0657f5c86701a0ec9c49';
+    case Delete = '4b9cd097e81f6453217d7a4c39c8fdb647517494';
+    case Increment = '0c52e8153c0fdb97530b8a182e62fb3511da2186';
+    case Touch = '0e5e66d7023d54b5e882255298cef095126bbf0a';
+    case Invalidate = '7a325709234c8badc801a29d63db6f05cfb3e09b';
+    case Versions = '4a2dfce4642f80c9c530c951051ed2e6096bcfb6';
+    case Sweep = '356b068191fd1c16bf8e15a1aa8d92752cea13d2';
+    case Living = 'dd2cd02de8e7a8004b5f2eaa3017dce2c47a29e5';
     case Forget = 'd9942fb97f0800cba255a399c08b56bc6bf988c2';
     case Clear = 'aaed5ae19b7416f7f17e4296f9fd4011f5fbd45f';
     case Ask = '069488c711eb31859020247343f72fe6469babe4';
     case Renew = 'e13b12fc1c761db2b24d907397c3752a06e89706';
-    case Follow = '485e8c0111dea69bf8fc2b3f185e7303e33aa89a';
+    case Follow = 'f5710866efb1f87603e77e78a9568c14aaddaa56';
 }

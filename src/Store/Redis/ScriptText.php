@@ -88,10 +88,11 @@ final class ScriptText
             local tells = ARGV[2] == 'S' or #ARGV[a] > 1 or (look(KEYS[i]) == 0) == (ARGV[2] == 'R')
             local fills = tells and string.lower(string.sub(ARGV[a], 1, 1)) == 'f' and ARGV[a + 3] ~= ''
             local isMissing = fills and look(KEYS[i]) == 2
-            if isMissing and evicts == nil then evicts = hasEvicted() end
+            -- Where the server does not say whether it has evicted anything, it may have.
+            if isMissing and evicts == nil then evicts = string.match(redis.call('INFO', 'stats'), '\nevicted_keys:(%d+)') ~= '0' end
             if tells and (evicts or not isMissing) then told[#told + 1] = KEYS[i] end
         end
-        local untold = record('k', told)
+        local untold = isFollowed and record('k', told)
         if untold and not string.find(untold.err, 'OOM', 1, true) then return untold end
         local aside = last
         for i = 5, last do
@@ -117,8 +118,21 @@ final class ScriptText
             saved = saved and not late
             local moves = saved and kind ~= 'f'
             if saved and ttl ~= '0' then
-                local expiry = struct.pack('>I6', (moves and 2 ^ 47 or 0) + (ttl == '' and 0 or milliseconds() + tonumber(ttl)))
-                local answer = put(KEYS[i], '\2' .. epoch .. struct.pack('>I6', since or tick) .. expiry, body, ttl, lies)
+                local expiry = (moves and 2 ^ 47 or 0) + (ttl == '' and 0 or milliseconds() + tonumber(ttl))
+                local head, answer = struct.pack('>Bc8I6I6', 2, epoch, since or tick, expiry), nil
+                if lies then
+                    answer = redis.pcall('SETRANGE', lies, '0', head)
+                    -- But for its head, what lies there is large.
+                    if answer == #head then answer = {err = 'OOM'} end
+                    if not refusal(answer) then
+                        redis.call('RENAME', lies, KEYS[i])
+                        if ttl == '' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIRE', KEYS[i], ttl) end
+                    end
+                elseif ttl == '' then
+                    answer = redis.pcall('SET', KEYS[i], head .. body)
+                else
+                    answer = redis.pcall('SET', KEYS[i], head .. body, 'PX', ttl)
+                end
                 if refusal(answer) then
                     if not string.find(answer.err, 'OOM', 1, true) then return answer end
                     saved = false
@@ -129,7 +143,7 @@ final class ScriptText
             elseif saved or (may and ARGV[2] == 'S' and not since) then
                 redis.call('UNLINK', KEYS[i])
             end
-            if moves then move(ARGV[a + 5]) end
+            if moves then move(since and string.match(ARGV[a + 5], '%d+') or ARGV[a + 5]) end
             if lies then redis.call('UNLINK', lies) end
             reply[#reply + 1] = saved and 1 or (late and -1) or (not may and there) or 0
         end
@@ -140,9 +154,6 @@ final class ScriptText
     /** Arguments: epoch and clock of a token ('': none); of each item its key version, or key versions. Reply: 1 for each that lived. */
     private const DELETE = <<<'LUA'
         local reply, since = {}, tonumber(ARGV[3])
-        if since and epoch and isOver(life) then
-            return ofAnother
-        end
         local refused = isFollowed and record('k', {unpack(KEYS, 5)})
         if refused then return refused end
         for i = 5, #KEYS do
@@ -150,7 +161,7 @@ final class ScriptText
             if not since or (epoch and epoch .. life == ARGV[2] and hasNotMoved(ARGV[i - 1], since)) then
                 lived = look(KEYS[i]) == 0
                 redis.call('UNLINK', KEYS[i])
-                if epoch then move(ARGV[i - 1]) end
+                if epoch then move(since and string.match(ARGV[i - 1], '%d+') or ARGV[i - 1]) end
             end
             reply[#reply + 1] = lived and 1 or 0
         end
@@ -165,7 +176,7 @@ final class ScriptText
      */
     private const INCREMENT = <<<'LUA'
         local key, ttl = KEYS[5], ARGV[4]
-        local untold = record('k', {key})
+        local untold = isFollowed and record('k', {key})
         if untold and not string.find(untold.err, 'OOM', 1, true) then return untold end
         if look(key) ~= 0 then
             if ARGV[3] == '' then return {'range', ARGV[5]} end
@@ -201,7 +212,7 @@ final class ScriptText
         for i = 5, isFollowed and #KEYS or 0 do
             if look(KEYS[i]) == 0 then told[#told + 1] = KEYS[i] end
         end
-        local refused = record('k', told)
+        local refused = isFollowed and record('k', told)
         if refused then return refused end
         local reply, expiry = {}, ARGV[2] == '' and 0 or milliseconds() + tonumber(ARGV[2])
         for i = 5, #KEYS do
@@ -383,9 +394,9 @@ final class ScriptText
         $functions = match ($script) {
             Script::Fetch => Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR,
             Script::Token => Lua::CLOCK . Lua::TIME . Lua::FLOOR,
-            Script::Save => Lua::REFUSAL . Lua::CLOCK . Lua::IN_LIFE . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::PUT . Lua::HAS_EVICTED . Lua::RECORD,
-            Script::Write => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::PUT . Lua::RECORD,
-            Script::Delete => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::RECORD_UNREFUSED,
+            Script::Save => Lua::REFUSAL . Lua::CLOCK . "do\n" . Lua::IN_LIFE . "end\n" . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::RECORD,
+            Script::Write => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::RECORD,
+            Script::Delete => Lua::LOOKED_AT_CLOCK . "if epoch and ARGV[3] ~= '' then\n" . Lua::IN_LIFE . "end\n" . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::RECORD_UNREFUSED,
             Script::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::MOVE . Lua::RECORD,
             Script::Touch => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::RECORD_UNREFUSED,
             Script::Sweep, Script::Living => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE,

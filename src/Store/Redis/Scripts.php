@@ -56,6 +56,10 @@ final class Scripts
             $isRefused = $isRefused || $isFull;
             $isFull || self::accepted([$reply]);
         }
+        if (!self::isAnyRefused($replies)) {
+            // So nearly always.
+            return $replies;
+        }
         for ($tries = 0; $tries < self::TRIES; $tries++) {
             $again = $this->again($calls, $replies);
             foreach ($isRefused && $tries === 0 ? $replies : [] as $i => $reply) {
@@ -172,6 +176,18 @@ final class Scripts
         return [$command, $script, (string) \count($call[1]), ...$call[1], random_bytes(Script::EPOCH) . $this->life($call[1][0]), ...$call[2]];
     }
 
+    /** @param array<int, mixed> $replies */
+    private static function isAnyRefused(array $replies): bool
+    {
+        foreach ($replies as $reply) {
+            if ($reply instanceof ErrorReply) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     private static function isFull(ErrorReply $reply): bool
     {
         return str_starts_with($reply->message, 'OOM ');
@@ -262,10 +278,10 @@ final class Scripts
     private static function accepted(array $replies): array
     {
         foreach ($replies as $reply) {
-            if ($reply instanceof ErrorReply && $reply->message === Script::DENIED) {
-                throw self::denied();
-            }
             if ($reply instanceof ErrorReply) {
+                if ($reply->message === Script::DENIED) {
+                    throw self::denied();
+                }
                 throw StoreUnavailable::because(
                     'The Redis server',
                     "it said \"{$reply->message}\"",

@@ -58,10 +58,13 @@ final class Watch
      */
     public function isOver(): bool
     {
-        $read = \is_resource($this->stream) ? [$this->stream] : [];
+        if (!\is_resource($this->stream)) {
+            return false;
+        }
+        $read = [$this->stream];
         $none = null;
 
-        return $read !== [] && @stream_select($read, $none, $none, 0) > 0;
+        return @stream_select($read, $none, $none, 0) > 0;
     }
 
     /** @return string '': it was not asked yet */
@@ -74,10 +77,10 @@ final class Watch
      * Whether the server is to be asked together with these commands.
      *
      * @param non-empty-list<non-empty-list<string>> $commands
+     * @param int                                    $now      of hrtime()
      */
-    public function asksWith(array $commands): bool
+    public function asksWith(array $commands, int $now): bool
     {
-        $now = hrtime(true);
         if (($this->asked !== null && $now - $this->asked <= self::IS_TRUE_FOR) || \in_array($commands[0][0], self::OF_THE_WAY, true)) {
             return false;
         }
