@@ -44,8 +44,8 @@ use Larder\Token;
 use Larder\Ttl;
 
 /**
- * Items in Redis or Valkey: for several machines. Every operation and every batch is one round trip (see Reading for the one
- * exception). All but most reads are a script (see ScriptText). Replicas are never read. Walks over names take more round trips:
+ * Items in Redis or Valkey: for several machines. Every operation and every batch is one round trip (see Reading for an
+ * exception, and below for another). All but most reads are a script (see ScriptText). Replicas are never read. Walks over names take more round trips:
  * keys(), prune(), and clear(), whose first round trip kills everything, and whose others, 20 at most, free memory.
  *
  *     prefix:key      an item, with the server's own expiry
@@ -75,7 +75,8 @@ use Larder\Ttl;
  * stands for all of them. The method prune() drops those that no item can need.
  *
  * A large item is written by a plain SET to a name aside. A script behind it moves it to its place, because Lua copies each value
- * that it touches four times.
+ * that it touches four times. With phpredis, the commands for one of half a MiB or more go one by one: it copies what it
+ * pipelines.
  *
  * A write says how long we wait for its answer, by the server's clock. Reads bring the time along, and the processes of a
  * machine tell each other. A write whose process has learnt no time for a minute asks for it first, in a round trip of its own.

@@ -28,13 +28,19 @@ use PHPUnit\Framework\Attributes\TestWith;
 #[CoversClass(Layout::class)]
 final class RedisStoreTest extends OneRedis
 {
-    /** Such an item lies aside for a moment, and is put in its place by a script. */
-    #[TestWith(['phpredis'])]
-    #[TestWith(['predis'])]
-    public function testOfALargeItemNothingIsLeftAsideWhateverBecomesOfIt(string $client): void
+    /**
+     * Such an item lies aside for a moment, and is put in its place by a script.
+     *
+     * @param positive-int $bytes
+     */
+    #[TestWith(['phpredis', 300_000])]
+    #[TestWith(['phpredis', 600_000])]
+    #[TestWith(['predis', 300_000])]
+    public function testOfALargeItemNothingIsLeftAsideWhateverBecomesOfIt(string $client, int $bytes): void
     {
         $store = Stores::open('redis+unix:' . self::server()->socket . "?client={$client}&prefix=aside-{$client}");
-        $large = random_bytes(300_000);
+        $store->clear();
+        $large = random_bytes($bytes);
         $token = $store->fetch(['overtaken'])->tokens['overtaken'];
         self::assertSame([], $store->save([new Item('overtaken', 'new')]));
         self::assertSame(['overtaken'], $store->save([new Item('overtaken', $large, token: $token, fill: true)]), 'refused');
@@ -56,11 +62,13 @@ final class RedisStoreTest extends OneRedis
     }
 
     /** The server was full, or what lay there has gone before the script came. */
-    #[TestWith([true])]
-    #[TestWith([false])]
-    public function testALargeItemThatDoesNotLieAsideIsRefusedAndNothingOlderIsLeft(bool $isFull): void
+    #[TestWith([true, 3_000])]
+    #[TestWith([true, 600_000])]
+    #[TestWith([false, 3_000])]
+    public function testALargeItemThatDoesNotLieAsideIsRefusedAndNothingOlderIsLeft(bool $isFull, int $bytes): void
     {
         $redis = self::redis();
+        $large = str_repeat('new', intdiv($bytes, 3));
         $lost = new class (new PhpRedisConnection(new Server(socket: self::server()->socket))) implements Connection {
             public function __construct(private readonly Connection $connection) {}
 
@@ -75,7 +83,7 @@ final class RedisStoreTest extends OneRedis
             $redis->config('SET', 'maxmemory', '1');
         }
         try {
-            $unsaved = ($isFull ? $store : new RedisStore($lost, 'lost'))->save([new Item('key', str_repeat('new', 1_000)), new Item('other', 'new')]);
+            $unsaved = ($isFull ? $store : new RedisStore($lost, 'lost'))->save([new Item('key', $large), new Item('other', 'new')]);
         } finally {
             $redis->config('SET', 'maxmemory', '0');
         }
@@ -83,7 +91,7 @@ final class RedisStoreTest extends OneRedis
         self::assertSame([], $store->fetch(['key'])->items);
         self::assertSame(\in_array('other', $unsaved, true) ? [] : ['other' => 'new'], array_map(static fn(Item $item): mixed => $item->value, $store->fetch(['other'])->items));
         self::assertSame([], $redis->keys('lost!aside*'));
-        self::assertSame([], $store->save([new Item('key', str_repeat('new', 1_000))]));
+        self::assertSame([], $store->save([new Item('key', $large)]));
         self::assertSame(['key'], array_keys($store->fetch(['key'])->items));
     }
 

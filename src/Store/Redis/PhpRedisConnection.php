@@ -20,6 +20,12 @@ final class PhpRedisConnection implements Living
      */
     private const AT_ONCE = 4;
 
+    /**
+     * Bytes of a value with which a few commands go one by one. A pipeline copies them once more, into memory that PHP has to get from the
+     * system each time: that takes longer than another round trip.
+     */
+    private const HUGE = 524_288;
+
     /** In how many parts a batch goes that has stalled. */
     private const PARTS = 4;
 
@@ -207,17 +213,33 @@ final class PhpRedisConnection implements Living
     private function pipelined(\Redis $redis, array $commands, float $seconds): array
     {
         $seconds > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $seconds / \count($commands));
-        $redis->pipeline();
-        foreach ($commands as $command) {
-            $redis->rawCommand(...$command);
+        if (\count($commands) <= self::AT_ONCE && self::areHuge($commands)) {
+            $replies = array_map(static fn(array $command): mixed => @$redis->rawCommand(...$command), $commands);
+        } else {
+            $redis->pipeline();
+            foreach ($commands as $command) {
+                $redis->rawCommand(...$command);
+            }
+            $replies = @$redis->exec();
         }
-        $replies = @$redis->exec();
         $seconds > 0.0 && $redis->setOption(\Redis::OPT_READ_TIMEOUT, $this->server->readTimeout);
         if (!\is_array($replies) || $replies === [] || \count($replies) !== \count($commands)) {
             throw new \RedisException('its replies are incomplete');
         }
 
         return array_values($replies);
+    }
+
+    /** @param non-empty-list<non-empty-list<string>> $commands */
+    private static function areHuge(array $commands): bool
+    {
+        foreach ($commands as $command) {
+            if (isset($command[2][self::HUGE])) {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     /**

@@ -8,7 +8,7 @@ use Larder\Exception\StoreUnavailable;
 
 /**
  * What one connection knows of its server: whether that is still a master, and in which life. It asks in the first round trip,
- * and in the next one when a second has passed; never in one of its own.
+ * and in the next one when a second has passed. It asks in one of its own only before a huge value over phpredis.
  */
 final class Watch
 {
