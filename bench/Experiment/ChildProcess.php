@@ -111,10 +111,7 @@ final class ChildProcess
     public static function command(string $task, array $arguments, array $settings): array
     {
         $command = [PHP_BINARY];
-        if (Extension::built() !== null) {
-            array_push($command, '-d', 'extension=' . Extension::built());
-        }
-        foreach ([...WorkerProcess::SETTINGS, ...$settings] as $name => $value) {
+        foreach ([...Extension::settings(), ...WorkerProcess::SETTINGS, ...$settings] as $name => $value) {
             array_push($command, '-d', "{$name}={$value}");
         }
 

@@ -140,10 +140,7 @@ final readonly class OpeningRequests
      */
     private function take(Laboratory $laboratory, string $root, string $pool, int $start, int $blocks): void
     {
-        $settings = [...WorkerProcess::SETTINGS, 'display_errors' => '1', 'apc.serializer' => 'default'];
-        if (Extension::built() !== null) {
-            $settings['extension'] = Extension::built();
-        }
+        $settings = [...Extension::settings(), ...WorkerProcess::SETTINGS, 'display_errors' => '1', 'apc.serializer' => 'default'];
         $fpm = PhpFpmServer::start($settings, 1, $laboratory->placement->server);
         $laboratory->describe(['php-fpm' => $fpm->description()]);
         $worker = new FastCgi($fpm->socket);

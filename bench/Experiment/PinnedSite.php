@@ -5,12 +5,8 @@ declare(strict_types=1);
 namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Fields;
-use Larder\Bench\Server\NginxServer;
-use Larder\Bench\Server\PhpFpmServer;
 use Larder\Bench\Server\ServerFailed;
-use Larder\Bench\Subject\Extension;
 use Larder\Bench\Subject\TemporaryDirectory;
-use Larder\Bench\Subject\WorkerProcess;
 
 /** A site with one page. Its requests read many arrays of one pool, hold them for a tenth of a second, and store some anew. */
 final class PinnedSite
@@ -22,20 +18,7 @@ final class PinnedSite
     public const HELD_US = 100_000;
     public const MEGABYTES = 64;
 
-    private function __construct(
-        private readonly TemporaryDirectory $root,
-        private readonly PhpFpmServer $fpm,
-        private readonly NginxServer $nginx,
-    ) {}
-
-    public function __destruct()
-    {
-        // A pool outlives php-fpm.
-        $this->answer('/clean.php');
-        $this->nginx->stop();
-        $this->fpm->stop();
-        $this->root->remove();
-    }
+    private function __construct(private readonly ScriptSite $site) {}
 
     /**
      * @param bool $isInPlace whether values are used in place; else the setting larder.zero_copy is off
@@ -45,10 +28,7 @@ final class PinnedSite
     public static function start(Laboratory $laboratory, bool $isInPlace, int $workers, TemporaryDirectory $root): self
     {
         $site = self::of('bench-' . bin2hex(random_bytes(6)), $laboratory, $isInPlace, $workers, $root);
-        $answer = $site->answer('/fill.php');
-        if ($answer !== 'filled') {
-            throw new \RuntimeException(sprintf('The pool of the site could not be filled: "%s".', trim(strip_tags(substr($answer, 0, 300)))));
-        }
+        $site->site->expect('/fill.php', 'filled');
 
         return $site;
     }
@@ -60,7 +40,7 @@ final class PinnedSite
      */
     public static function of(string $pool, Laboratory $laboratory, bool $isInPlace, int $workers, TemporaryDirectory $root): self
     {
-        $open = sprintf("<?php \$pool = Larder\\SharedMemory::open('%s', %d);", $pool, self::MEGABYTES << 20);
+        $open = sprintf("\$pool = Larder\\SharedMemory::open('%s', %d);", $pool, self::MEGABYTES << 20);
         $value = 'range(1, mt_rand(100, 500))';
         $scripts = [
             'fill' => sprintf('%s for ($i = 0; $i < %d; $i++) { $pool->set("k$i", %s); } for ($i = 0; $i < %2$d; $i++) { $pool->get("k$i"); } echo "filled";', $open, self::KEYS, $value),
@@ -77,16 +57,8 @@ final class PinnedSite
             'tally' => "{$open} \$found = \$pool->statistics(); echo json_encode(['hits' => \$found['hits'], 'misses' => \$found['misses'], 'sets' => \$found['sets'], 'refused' => array_sum(\$found['refused'])]);",
             'clean' => "{$open} Larder\\SharedMemory::remove(\$pool->statistics()['name']);",
         ];
-        foreach ($scripts as $name => $script) {
-            file_put_contents("{$root->path}/{$name}.php", $script);
-        }
-        $settings = [...WorkerProcess::SETTINGS, 'memory_limit' => '256M', 'larder.zero_copy' => $isInPlace ? 'auto' : 'off'];
-        if (Extension::built() !== null) {
-            $settings['extension'] = Extension::built();
-        }
-        $fpm = PhpFpmServer::start($settings, $workers, $laboratory->placement->server);
 
-        return new self($root, $fpm, NginxServer::start($root->path, $fpm->socket, 1, $laboratory->placement->server));
+        return new self(ScriptSite::start($laboratory, $root, $scripts, ['memory_limit' => '256M', 'larder.zero_copy' => $isInPlace ? 'auto' : 'off'], $workers));
     }
 
     /**
@@ -97,7 +69,7 @@ final class PinnedSite
     public function load(LoadGenerator $generator, int $workers, float $seconds): array
     {
         $before = $this->tally();
-        $slice = $generator->pages($this->nginx->port, ['/page.php'], $workers, true, $seconds)[0] ?? null;
+        $slice = $generator->pages($this->site->nginx->port, ['/page.php'], $workers, true, $seconds)[0] ?? null;
         $after = $this->tally();
         $reads = $after['hits'] + $after['misses'] - $before['hits'] - $before['misses'];
         $stores = $after['sets'] + $after['refused'] - $before['sets'] - $before['refused'];
@@ -115,21 +87,14 @@ final class PinnedSite
     /** @return float the share of the reads of one small page that copied nothing */
     public function inPlace(): float
     {
-        return 1 - Fields::ofJson($this->answer('/few.php'), 'page')->int('copies') / self::FEW_READS;
+        return 1 - Fields::ofJson($this->site->answer('/few.php'), 'page')->int('copies') / self::FEW_READS;
     }
 
     /** @return array{hits: int, misses: int, sets: int, refused: int} since the pool was made */
     private function tally(): array
     {
-        $found = Fields::ofJson($this->answer('/tally.php'), 'tally');
+        $found = Fields::ofJson($this->site->answer('/tally.php'), 'tally');
 
         return ['hits' => $found->int('hits'), 'misses' => $found->int('misses'), 'sets' => $found->int('sets'), 'refused' => $found->int('refused')];
-    }
-
-    private function answer(string $path): string
-    {
-        $context = stream_context_create(['http' => ['ignore_errors' => true, 'timeout' => 60]]);
-
-        return (string) @file_get_contents("http://127.0.0.1:{$this->nginx->port}{$path}", false, $context);
     }
 }

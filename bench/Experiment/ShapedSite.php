@@ -6,10 +6,7 @@ namespace Larder\Bench\Experiment;
 
 use Larder\Bench\Fields;
 use Larder\Bench\FileSystem;
-use Larder\Bench\Server\NginxServer;
-use Larder\Bench\Server\PhpFpmServer;
 use Larder\Bench\Server\ServerFailed;
-use Larder\Bench\Subject\Extension;
 use Larder\Bench\Subject\TemporaryDirectory;
 use Larder\Bench\Subject\WorkerProcess;
 
@@ -26,20 +23,7 @@ final class ShapedSite
     private const MEGABYTES = 64;
     private const WARM = 3;
 
-    private function __construct(
-        private readonly TemporaryDirectory $root,
-        private readonly PhpFpmServer $fpm,
-        private readonly NginxServer $nginx,
-    ) {}
-
-    public function __destruct()
-    {
-        // A pool outlives php-fpm.
-        $this->answer('/clean.php');
-        $this->nginx->stop();
-        $this->fpm->stop();
-        $this->root->remove();
-    }
+    private function __construct(private readonly ScriptSite $site) {}
 
     /**
      * @param list<string> $values names of what is stored
@@ -48,9 +32,8 @@ final class ShapedSite
      */
     public static function start(Laboratory $laboratory, array $values): self
     {
-        $root = TemporaryDirectory::make(FileSystem::onDisk());
         $pool = 'bench-' . bin2hex(random_bytes(6));
-        $begin = sprintf('<?php require %s; $values = Larder\Bench\Subject\ShapedValues::all(); ', var_export(WorkerProcess::autoloader(), true));
+        $begin = sprintf('require %s; $values = Larder\Bench\Subject\ShapedValues::all(); ', var_export(WorkerProcess::autoloader(), true));
         $open = sprintf("\$pool = Larder\\SharedMemory::open('%s', %d); ", $pool, self::MEGABYTES << 20);
         // What is to be fetched is made first: with it come its classes, as in a request that made it or its like before.
         $made = '$made = $values[$_GET["value"]]->make(0); $begin = $end = hrtime(true); ';
@@ -59,21 +42,11 @@ final class ShapedSite
             'fill' => "{$begin}{$open}foreach (" . var_export($values, true) . ' as $name) { $value = $values[$name]->make(0); $pool->set($name, $value); apcu_store($name, $value); } echo "filled";',
             self::OURS => "{$begin}{$open}{$made}\$begin = hrtime(true); \$value = \$pool->get(\$_GET['value']); {$answer}",
             self::THEIRS => "{$begin}{$made}\$begin = hrtime(true); \$value = apcu_fetch(\$_GET['value']); {$answer}",
-            'clean' => "<?php {$open}Larder\\SharedMemory::remove(\$pool->statistics()['name']);",
+            'clean' => "{$open}Larder\\SharedMemory::remove(\$pool->statistics()['name']);",
         ];
-        foreach ($scripts as $name => $script) {
-            file_put_contents("{$root->path}/{$name}.php", $script);
-        }
-        $settings = [...WorkerProcess::SETTINGS, 'memory_limit' => '256M', 'apc.serializer' => 'php', 'apc.shm_size' => self::MEGABYTES . 'M', 'larder.zero_copy' => 'on'];
-        if (Extension::built() !== null) {
-            $settings['extension'] = Extension::built();
-        }
-        $fpm = PhpFpmServer::start($settings, 1, $laboratory->placement->server);
-        $site = new self($root, $fpm, NginxServer::start($root->path, $fpm->socket, 1, $laboratory->placement->server));
-        $answer = $site->answer('/fill.php');
-        if ($answer !== 'filled') {
-            throw new \RuntimeException(sprintf('The values of the site could not be stored: "%s".', trim(strip_tags(substr($answer, 0, 300)))));
-        }
+        $settings = ['memory_limit' => '256M', 'apc.serializer' => 'php', 'apc.shm_size' => self::MEGABYTES . 'M', 'larder.zero_copy' => 'on'];
+        $site = new self(ScriptSite::start($laboratory, TemporaryDirectory::make(FileSystem::onDisk()), $scripts, $settings, 1));
+        $site->site->expect('/fill.php', 'filled');
         // The first requests compile what they run.
         foreach ([self::OURS, self::THEIRS] as $subject) {
             for ($i = 0; $i < self::WARM; $i++) {
@@ -89,16 +62,9 @@ final class ShapedSite
     /** @return float how long the one fetch of a request took, in ns */
     public function fetch(string $subject, string $value): float
     {
-        $answer = $this->answer("/{$subject}.php?value={$value}");
+        $answer = $this->site->answer("/{$subject}.php?value={$value}");
         $found = Fields::ofJson($answer, 'page');
 
         return $found->bool('same') ? $found->float('ns') : throw new \UnexpectedValueException("A request got something else for {$value} than was stored: its figures would be worth nothing.");
-    }
-
-    private function answer(string $path): string
-    {
-        $context = stream_context_create(['http' => ['ignore_errors' => true, 'timeout' => 60]]);
-
-        return (string) @file_get_contents("http://127.0.0.1:{$this->nginx->port}{$path}", false, $context);
     }
 }

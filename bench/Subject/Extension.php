@@ -23,6 +23,12 @@ final class Extension
         return is_file($file) && !self::isConfigured('larder') ? $file : null;
     }
 
+    /** @return array<string, string> settings of php.ini that load it in a new process, where they have to */
+    public static function settings(): array
+    {
+        return array_filter(['extension' => (string) self::built()]);
+    }
+
     /** The serialiser for stores that keep bytes: the fastest that is there. */
     public static function hasIgbinary(): bool
     {

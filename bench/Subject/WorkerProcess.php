@@ -76,11 +76,8 @@ final class WorkerProcess
         $disk = TemporaryDirectory::make(FileSystem::onDisk());
         $tmpfs = TemporaryDirectory::make(FileSystem::inMemory());
         $errors = "{$disk->path}/" . self::ERRORS;
-        $settings = [...self::SETTINGS, ...$subject->settings, 'apc.shm_size' => (string) $bytes];
+        $settings = [...Extension::settings(), ...self::SETTINGS, ...$subject->settings, 'apc.shm_size' => (string) $bytes];
         $command = [...$placement, ...$wrapper, PHP_BINARY];
-        if (Extension::built() !== null) {
-            array_push($command, '-d', 'extension=' . Extension::built());
-        }
         foreach ($settings as $setting => $content) {
             array_push($command, '-d', "{$setting}={$content}");
         }

@@ -76,10 +76,7 @@ final class CachedSites
         $database = MariaDbServer::start($placement);
         $fpms = $fronts = [];
         foreach ([1, 0] as $hasExtension) {
-            $settings = [...WorkerProcess::SETTINGS, 'memory_limit' => '256M', 'error_reporting' => (string) (E_ALL & ~E_DEPRECATED), 'display_errors' => '0'];
-            if ($hasExtension === 1 && Extension::built() !== null) {
-                $settings['extension'] = Extension::built();
-            }
+            $settings = [...($hasExtension === 1 ? Extension::settings() : []), ...WorkerProcess::SETTINGS, 'memory_limit' => '256M', 'error_reporting' => (string) (E_ALL & ~E_DEPRECATED), 'display_errors' => '0'];
             $fpms[$hasExtension] = PhpFpmServer::start($settings, self::WORKERS, $placement);
             $fronts[$hasExtension] = NginxServer::start($root, $fpms[$hasExtension]->socket, 1, $placement, true, self::NGINX_CACHE);
         }

@@ -81,10 +81,7 @@ final class ShopSite
             $lines[] = 'define("WP_REDIS_SCHEME", "unix"); define("WP_REDIS_PATH", ' . var_export($places['{socket}'], true) . '); define("WP_CACHE", true);';
         }
         $installation->configure(implode("\n", $lines));
-        $settings = [...WorkerProcess::SETTINGS, 'memory_limit' => '512M', 'apc.shm_size' => '64M', 'error_reporting' => (string) (E_ALL & ~E_DEPRECATED), 'display_errors' => '0'];
-        if (Extension::built() !== null) {
-            $settings['extension'] = Extension::built();
-        }
+        $settings = [...Extension::settings(), ...WorkerProcess::SETTINGS, 'memory_limit' => '512M', 'apc.shm_size' => '64M', 'error_reporting' => (string) (E_ALL & ~E_DEPRECATED), 'display_errors' => '0'];
         $site = new self($cache, $installation, PhpFpmServer::start($settings, 1, $placement), $store, $shop);
         if ($cache->isLarder) {
             $mistake = $site->visit('enable')->string('mistake');
