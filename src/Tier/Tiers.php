@@ -21,6 +21,9 @@ use Larder\Store\SqliteStore;
 /** How the tiers of a DSN are opened. */
 final class Tiers
 {
+    /** The schemes of near stores. */
+    private const NEAR = ['array', 'apcu', 'shm'];
+
     private function __construct() {}
 
     /**
@@ -38,7 +41,7 @@ final class Tiers
             $store instanceof SqliteStore, $store instanceof RedisStore => $store->log(),
             $store instanceof TieredStore => $store->log,
             $staleness > 0.0 => new NoLog(),
-            default => throw InvalidDsn::withoutLog($near->scheme, $far->scheme),
+            default => throw \in_array($near->scheme, self::NEAR, true) ? InvalidDsn::withoutLog($near->scheme, $far->scheme) : InvalidDsn::nearStore($near->scheme),
         };
 
         return new TieredStore(self::near($near->without('grace', 'staleness'), $far), $store, $log, $near->integer('grace', 0), staleness: $staleness, place: self::place($far));

@@ -185,6 +185,7 @@ final class DsnTest extends TestCase
         yield 'a misspelt option' => ['redis://localhost?read-timeout=1', 'did you mean "read_timeout"?'];
         yield 'an option of another store' => ['apcu:?size=1M', 'use one of: prefix.'];
         yield 'an option without a value' => ['array:?items', 'name=value'];
+        yield 'two stores the wrong way round' => ['redis://cache.internal > array:', 'A "redis" store cannot stand in front of another; put one of array, apcu and shm'];
         yield 'a near store that is none' => ['file:/tmp/x > sqlite:/tmp/never-made/x.db', 'cannot stand in front of another; put one of array, apcu and shm'];
         yield 'a far store without a log' => ['apcu: > file:/tmp/never-made', 'has no log that a near store could follow'];
         yield 'what makes one legal' => ['array: > memcached://localhost', 'or let reads be 5 seconds old by "array:?staleness=5"'];
