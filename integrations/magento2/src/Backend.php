@@ -7,16 +7,17 @@ namespace Larder\Magento2;
 /**
  * The backend of Magento's cache frontends: that of Zend_Cache, and what Magento's cache types need besides.
  *
- * A cache type cleans by its own tag and another, and an item must have both. Magento gives an item the tag of its type last. So an
- * item gets a further tag for each pair of one of its tags and that one. Cleaning in one type takes no walk and leaves the others.
+ * A cache type cleans by its own tag and another, and an item must have both. So an item gets a further tag for each pair of a type's
+ * tag and another of its tags. Cleaning in one type takes no walk and leaves the others. The type's tag is the last of those that the type saves,
+ * but blocks are saved beside their type, with BLOCK_HTML in front of the products that they show.
  */
 class Backend extends \Larder_Cache_Backend
 {
     /** What Magento's factory adds to the options of each backend: they are for its default, which keeps files. */
     private const OF_FILES = ['hashed_directory_level', 'hashed_directory_perm', 'file_name_prefix', 'cache_dir'];
 
-    /** With at most so many tags, an item is stamped with every two of them: Magento also saves beside its cache types, with tags in any order. */
-    private const FEW = 6;
+    /** Ends of tags of entities, and a part of those of CMS blocks and pages, which may end in a name. Two such tags are no cleaning in a type. */
+    private const OF_AN_ENTITY = '/\d$|cms_[bp]_/i';
 
     /**
      * @param array<mixed> $options as of Larder_Cache_Backend
@@ -36,10 +37,12 @@ class Backend extends \Larder_Cache_Backend
     protected function stamped(array $tags): array
     {
         $versions = parent::stamped($tags);
-        $last = \count($tags) - 1;
-        foreach ($tags as $number => $tag) {
-            foreach (\count($tags) <= self::FEW ? \array_slice($tags, $number + 1) : ($number < $last ? [$tags[$last]] : []) as $other) {
-                $versions[] = $this->pair($tag, $other);
+        $types = array_filter($tags, self::isOfAType(...));
+        foreach ($types as $number => $type) {
+            foreach ($tags as $place => $tag) {
+                if ($place > $number || !isset($types[$place])) {
+                    $versions[] = $this->pair($tag, $type);
+                }
             }
         }
 
@@ -48,7 +51,13 @@ class Backend extends \Larder_Cache_Backend
 
     protected function stampOfAll(array $tags): ?string
     {
-        return \count($tags) === 2 ? $this->pair($tags[0], $tags[1]) : parent::stampOfAll($tags);
+        return \count($tags) === 2 && array_filter($tags, self::isOfAType(...)) !== [] ? $this->pair($tags[0], $tags[1]) : parent::stampOfAll($tags);
+    }
+
+    /** Whether it may be a cache type's. What it takes for one by mistake costs further tags, and the other way round a walk. */
+    private static function isOfAType(string $tag): bool
+    {
+        return preg_match(self::OF_AN_ENTITY, $tag) !== 1;
     }
 
     private function pair(string $tag, string $other): string

@@ -73,6 +73,34 @@ final class BackendTest extends TestCase
         self::assertFalse($backend->test('menu'));
     }
 
+    /** A block saves beside its type. The type's tag comes before those of the products that the block shows. */
+    public function testABlockThatShowsManyProductsIsCleanedByEachOfThem(): void
+    {
+        $backend = new Backend(['dsn' => 'array:']);
+        $blocks = new CacheType($backend, 'BLOCK_HTML');
+        $products = array_map(static fn(int $number): string => "CAT_P_{$number}", range(1, 10));
+        foreach (['CAT_P', ...$products] as $changed) {
+            $backend->save('old prices', 'widget', ['CAT_P', 'BLOCK_HTML', 'CMS_B_footer', ...$products]);
+            $backend->save('other products', 'beside', ['BLOCK_HTML', 'CAT_P_11']);
+            $blocks->clean([$changed]);
+            self::assertSame([false, true], [$backend->test('widget'), $backend->test('beside') !== false], $changed);
+        }
+    }
+
+    public function testItemsOfManyTagsAreCleanedByAnyTwoOfThem(): void
+    {
+        $backend = new Backend(['dsn' => 'array:']);
+        $tags = ['CAT_P_1', 'CONFIG', 'CMS_B_footer', 'CAT_P_2', 'STORE', 'CMS_P_7', 'CAT_C_3', 'FPC'];
+        foreach ($tags as $one) {
+            foreach (array_diff($tags, [$one]) as $other) {
+                $backend->save('data', 'page', $tags);
+                $backend->save('data', 'beside', array_values(array_diff($tags, [$other])));
+                $backend->clean('matchingTag', [$one, $other]);
+                self::assertSame([false, true], [$backend->test('page'), $backend->test('beside') !== false], "{$one} {$other}");
+            }
+        }
+    }
+
     /** Its version is that of the pair: no walk over the ids could find an item here, as the store lists none. */
     public function testCleaningByATagInAScopeWalksOverNothing(): void
     {
