@@ -8,8 +8,8 @@ namespace Larder\Magento2;
  * The backend of Magento's cache frontends: that of Zend_Cache, and what Magento's cache types need besides.
  *
  * A cache type cleans by its own tag and another, and an item must have both. So an item gets a further tag for each pair of a type's
- * tag and another of its tags. Cleaning in one type takes no walk and leaves the others. The type's tag is the last of those that the type saves,
- * but blocks are saved beside their type, with BLOCK_HTML in front of the products that they show.
+ * tag and another of its tags. Cleaning in one type takes no walk and leaves the others. That tag is the last of what a type saves. Blocks are
+ * saved beside their type, and have BLOCK_HTML before the tags of the products that they show.
  */
 class Backend extends \Larder_Cache_Backend
 {
