@@ -75,14 +75,14 @@ final class Cache
     /** The most namespaces that are kept. With more, the older half is forgotten, but for those whose store has missed a change. */
     private const MOST_NAMESPACES = 1_000;
 
+    /** What a near store's memory answers if it lacks the key. The store is asked then, so the same string as a value is found all the same. */
+    private const NOT_NEAR = "\0larder:not-near";
+
     /** How often pull() tries again after another process has written the key. */
     private const PULLS = 16;
 
     /** The store, if it can read values without their items. Null if events are wanted: they need the items. */
     private readonly ?Reads $reads;
-
-    /** The near store's memory, which may be read without asking the store. Null if there is none, or events are wanted. */
-    private readonly ?Near $near;
 
     /** Whether a TTL is stored as it is given: there is no jitter, and no interval that depends on the date. */
     private readonly bool $isExact;
@@ -179,10 +179,9 @@ final class Cache
         $this->absent = new \stdClass();
         $pool = $store instanceof Pooled && $events === null ? $store->pool() : null;
         $this->requestToken = $judgesAdds ? self::requestTokenOf($store) : null;
-        $this->outbox = new Outbox($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock, $pool, $this->requestToken);
+        $this->outbox = new Outbox($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock, $pool, $this->requestToken, $store instanceof ReadsNear && $events === null ? $store->near() : null);
         $this->seals = !$store instanceof Pooled;
         $this->reads = $store instanceof Reads && $events === null ? $store : null;
-        $this->near = $store instanceof ReadsNear && $events === null ? $store->near() : null;
         if ($logger !== null && $store instanceof LoggerAwareInterface) {
             $store->setLogger($logger);
         }
@@ -223,11 +222,15 @@ final class Cache
                 // It is no key, as is said below.
             }
         }
-        $near = $this->near;
-        if ($near !== null && $near->pool !== null && $this->misses === null && $this->outbox->isOpen) {
+        $pool = $this->outbox->near?->pool;
+        if ($pool !== null) {
             try {
-                $value = $near->pool->get($key, $near);
-                if ($value !== $near && (!\is_array($value) || !isset($value[0]) || $value[0] !== Reads::SEAL)) {
+                $value = $pool->get($key, self::NOT_NEAR);
+                if ($value !== self::NOT_NEAR && (!\is_array($value) || !isset($value[0]) || $value[0] !== Reads::SEAL)) {
+                    if ($this->misses !== null) {
+                        $this->misses->drop($key);
+                    }
+
                     return $value;
                 }
             } catch (\ValueError) {

@@ -8,6 +8,7 @@ use Larder\Capability;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
 use Larder\Health;
+use Larder\Near;
 use Larder\PerRequest;
 use Larder\SharedMemory;
 use Larder\Store;
@@ -34,6 +35,9 @@ final class Outbox
 
     /** The pool to ask without a way round by attempt(): null unless the store is open. To be read only, too. */
     public ?SharedMemory $pool = null;
+
+    /** The near store's memory, which may be read without asking the store: null unless that is open. To be read only. */
+    public ?Near $near = null;
 
     private bool $available = true;
 
@@ -67,6 +71,7 @@ final class Outbox
      * @param \Closure(): float $clock  Unix time
      * @param ?SharedMemory     $direct the pool that may be asked directly, if the store's items lie in one
      * @param ?RequestToken     $begun  if additions are judged by the beginning of their request
+     * @param ?Near             $directNear the memory of the store's near store, if it may be read past the store
      */
     public function __construct(
         private readonly Store $store,
@@ -76,6 +81,7 @@ final class Outbox
         private readonly \Closure $clock,
         private readonly ?SharedMemory $direct = null,
         private readonly ?RequestToken $begun = null,
+        private readonly ?Near $directNear = null,
     ) {
         $this->readJournal();
     }
@@ -354,6 +360,7 @@ final class Outbox
         $this->isJournaled = $isJournaled;
         $this->isOpen = $available && !$isJournaled && $this->begun?->isDue() !== true;
         $this->pool = $this->isOpen ? $this->direct : null;
+        $this->near = $this->isOpen ? $this->directNear : null;
     }
 
     private function forget(): void

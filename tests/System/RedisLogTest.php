@@ -12,7 +12,9 @@ use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
+use Larder\Store\Redis\PhpRedisConnection;
 use Larder\Store\Redis\RedisLog;
+use Larder\Store\Redis\Server;
 use Larder\Store\RedisStore;
 use Larder\Stores;
 use Larder\Tests\MemoryLogger;
@@ -235,6 +237,43 @@ final class RedisLogTest extends OneRedis
         $other->save([new Item('key', 'new')]);
         $tier->beginRequest();
         self::assertSame('new', $tier->read('key'));
+    }
+
+    public function testWhatIsFoundNearAfterItsMissIsMissedNoMore(): void
+    {
+        $pools = new Pools(8 << 20);
+        try {
+            $pool = $pools->open('test');
+            [$cache, $neighbour] = [new Cache(self::tier($pool)), new Cache(self::tier($pool))];
+            self::assertNull($cache->get('key'));
+            self::assertTrue($neighbour->set('key', 'written'));
+            self::assertSame('written', $neighbour->get('key'), 'It is near from now on.');
+            self::assertSame('written', $cache->get('key'));
+            self::assertTrue($cache->set('key', 'made of that'));
+        } finally {
+            $pools->remove();
+        }
+    }
+
+    public function testACacheThatOwesItsStoreADeleteReadsNothingNearBefore(): void
+    {
+        $pools = new Pools(8 << 20);
+        try {
+            $connection = new LossyConnection(new PhpRedisConnection(new Server(socket: self::server()->socket)));
+            $far = new RedisStore($connection, 'test');
+            $tier = new TieredStore($pools->open('test'), $far, $far->log());
+            [$cache, $neighbour] = [new Cache($tier, logger: new MemoryLogger()), new Cache($tier)];
+            self::assertTrue($cache->set('key', 'old'));
+            self::assertSame('old', $cache->get('key'));
+            $connection->loses = 'test:key';
+            self::assertFalse($cache->delete('key'));
+            self::assertTrue($neighbour->set('key', 'new'));
+            self::assertSame(['new', 'new'], [$neighbour->get('key'), $neighbour->get('key')]);
+            self::assertNotNull($tier->near()->pool);
+            self::assertNull($cache->get('key'), 'It deletes the key first.');
+        } finally {
+            $pools->remove();
+        }
     }
 
     public function testACacheReadsPastATierWhatIsUpToDateAndNothingElse(): void
