@@ -268,7 +268,8 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
      */
     private function fetchFirst(array $keys): Fetched
     {
-        $this->isUpToDate = true;
+        // It is not trusted until it is known to be: a signal's handler may throw in between.
+        $this->mark(true, false);
         $followed = $this->follower->followed();
         if ($followed->position !== null && $followed->isSince($this->notBefore)) {
             $this->mark(true, true);
@@ -284,11 +285,14 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             try {
                 $far = $this->fetchMissing($unknown, $near->tokens);
             } catch (StoreUnavailable $failure) {
-                // Nor does what was answered all the same count at any other time.
-                $this->log->askAlong(null);
                 $this->mark(true, $this->follower->isWithinGrace());
 
                 throw $failure;
+            } finally {
+                if ($far === null) {
+                    // Nor does what was answered all the same count at any other time.
+                    $this->log->askAlong(null);
+                }
             }
         }
         $this->mark(true, $this->follower->bringUpToDate($followed, $sent));
@@ -560,6 +564,10 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
 
     private function mark(bool $isUpToDate, bool $isTrusted): void
     {
+        if (!$isUpToDate && $this->asksAlong && $this->log instanceof Away) {
+            // An answer that was not taken, as a signal's handler threw, is from before.
+            $this->log->askAlong(null);
+        }
         $this->isUpToDate = $isUpToDate;
         $this->isTrusted = $isTrusted;
         $this->direct->pool = $isUpToDate && $isTrusted ? $this->pool : null;
@@ -574,13 +582,14 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
 
     private function bringUpToDate(): void
     {
-        // Once, whatever comes of it: a store that is down is not asked on and on.
-        $this->isUpToDate = true;
-        $this->mark(true, $this->isRead() || $this->follower->bringUpToDate());
+        // Once, whatever comes of it: a store that is down is not asked on and on. Nor is the near one read if a signal's handler throws.
+        $this->mark(true, false);
+        $isTrusted = $this->isRead() || $this->follower->bringUpToDate();
         if ($this->far instanceof self) {
             // Nothing that comes from there may be older than what this near store has followed.
             $this->far->lookAgain();
         }
+        $this->mark(true, $isTrusted);
     }
 
     /** Whether the log was read so lately that it need not be read for this request. */

@@ -218,6 +218,28 @@ final class RedisLogTest extends OneRedis
         self::assertSame('new', $second->read('key'));
     }
 
+    #[TestWith(['array:', 'there'])]
+    #[TestWith(['array:', 'absent'])]
+    #[TestWith(['array: > array:', 'there'])]
+    #[TestWith(['array: > array:', 'absent'])]
+    public function testWhatASignalsHandlerThrowsIntoTheFirstReadMakesNoOtherReadOld(string $near, string $first): void
+    {
+        $dsn = 'redis+unix:' . self::server()->socket . '?prefix=test&read_timeout=30';
+        [$worker, $other] = [Cache::open("{$near} > {$dsn}"), Cache::open($dsn)];
+        $other->setMany(['key' => 'old', 'there' => 'old']);
+        for ($request = 0; $request < 3; $request++) {
+            $worker->refresh();
+            self::assertSame(['old', 'old'], [$worker->get('key'), $worker->get('there')], 'They are near.');
+        }
+        $other->set('key', 'new');
+        $worker->refresh();
+        self::assertTrue(Interruptions::thrownInto(self::server(), static fn(): mixed => $worker->get($first)));
+        self::assertSame('new', $worker->get('key'));
+        $other->set('key', 'newer');
+        $worker->refresh();
+        self::assertSame('newer', $worker->get('key'), 'What the other request was answered counts no more.');
+    }
+
     public function testAnAnswerThatCameAlongWithAFarReadThatFailedIsForgotten(): void
     {
         $redis = self::redis();
