@@ -143,13 +143,13 @@ final class Cache
 
     /**
      * @param int|\DateInterval|Ttl|null $defaultTtl what a TTL of null means; null: DEFAULT_TTL
-     * @param float                      $jitter up to this share of every TTL is taken off at random, so that what was
-     *                                           stored together does not expire together; 0.0 to 0.5
+     * @param float                      $jitter up to this share of every TTL is taken off at random, 0.0 to 0.5. So items
+     *                                           that were stored together do not expire together
      * @param ?string                    $journal path of a file that remembers, beyond the process, what the store has
      *                                           missed; one for each store and host. That of a namespace lies beside it
      * @param ?EventDispatcherInterface  $events is told of Larder\Event's; costs every read the fast way
      * @param ?\Closure(): float         $clock  the time in Unix seconds; for tests that cannot wait
-     * @param bool                       $judgesAdds whether an add() of a key that was never asked for is judged by a token of
+     * @param bool                       $judgesAdds whether a token judges an add() of a key that was never asked for. It is of
      *                                               the request's first use of this cache, or of refresh(); over
      *                                               Redis of the first read
      *
@@ -329,8 +329,8 @@ final class Cache
     }
 
     /**
-     * Items with their values, and a token for each key that is missing: for a caller that keeps both until it stores something,
-     * as saveMany() takes it. The tokens are the caller's; unlike get() this remembers no miss.
+     * Items with their values, and a token for each missing key. The caller keeps both until it stores something with saveMany().
+     * The tokens are the caller's; unlike get() this remembers no miss.
      *
      * @param iterable<mixed> $keys strings; ints are taken for their decimal strings
      *
@@ -379,7 +379,7 @@ final class Cache
     /**
      * A token of this moment, for a later write of the key. Take it first, then read what the new value is made from.
      *
-     * A write with the token is stored only if no other process has written or deleted the key since, invalidated one of
+     * A write with the token is refused if another process has written or deleted the key since, invalidated one of
      * its tags, or cleared. Fills, as by remember(), do not count: they bring nothing new. While the store is
      * unavailable, the token is one that refuses every write.
      *
@@ -404,8 +404,8 @@ final class Cache
      *                                               and more tags; doNotStore() leaves everything as it is
      * @param list<string>                  $tags
      *
-     * @return bool whether it was stored. false: the pending item said not to, the store is unavailable or cannot take the
-     *              value, or others have changed it a thousand times meanwhile
+     * @return bool whether it was stored. False: the pending item said not to, or the store is unavailable or cannot take the
+     *              value. Or others have changed it a thousand times meanwhile
      *
      * @throws InvalidKey
      * @throws InvalidTag
@@ -433,10 +433,10 @@ final class Cache
      * @param list<string> $tags
      * @param ?Token       $token      of before the value was made (see token()): it is stored only if nothing it was
      *                                 made from has changed since
-     * @param ?OnConflict  $onConflict what stays under the key if the token refuses the value; null: OnConflict::Leave, which as a
-     *                                 default PHP would look up in each call
+     * @param ?OnConflict  $onConflict what stays under the key if the token refuses the value. Null: OnConflict::Leave, which PHP
+     *                                 would look up in each call if it were the default
      *
-     * @return bool whether it was stored; if not, nothing older is left under the key either. What is newer is left, unless
+     * @return bool whether it was stored; if not, nothing older is left under the key either. A newer value is left, unless
      *              $onConflict says otherwise
      *
      * @throws InvalidKey
@@ -537,7 +537,7 @@ final class Cache
      * @param-out array<array-key, Unstorable> $unstorable
      *
      * @return list<string> the keys that were not saved. In the modes Set and Replace nothing older is left under those
-     *                      that could not be stored, and what is newer unless $onConflict says otherwise
+     *                      that could not be stored. Newer values are left, unless $onConflict says otherwise
      *
      * @throws InvalidKey
      * @throws InvalidTag
@@ -735,8 +735,8 @@ final class Cache
     /**
      * Gives an item another time to live.
      *
-     * An item that may be served past its time (see remember()) and is touched so that it would die in that very
-     * span is missing when its first time is over, not later.
+     * An item may be one that is served past its time (see remember()). If it is touched so that it would die in that
+     * very span, it is missing when its first time is over, not later.
      *
      * @return bool whether there is one, and the store knows
      *
@@ -814,10 +814,10 @@ final class Cache
      * The value; computed, stored and returned if there is none. Of many processes that ask at once, one computes.
      * The others wait for it, or serve what is stale.
      *
-     * What the computation throws is thrown here, and nothing is stored; unless there is an older value that may
-     * be served, which is returned then, and the exception logged.
+     * If the computation throws, an older value that may be served is returned, and the exception is logged. Without
+     * one, the exception is thrown here, and nothing is stored.
      *
-     * What is stored is as old as the moment the computation began: where the store judges tokens, it does
+     * The stored value is as old as the moment the computation began. Where the store judges tokens, it does
      * not survive a delete of the key, or an invalidation of its tags, that came in between.
      *
      * An int is stored as a counter, which knows neither grace nor early expiry.
@@ -881,8 +881,8 @@ final class Cache
     }
 
     /**
-     * remember() for a value that no callback can return, such as what a template prints: the value, or an Unfinished if this
-     * process is to compute it. Waits, leases, early computation and judgement are those of remember().
+     * remember() for a value that no callback can return, such as the output of a template. It returns the value, or an Unfinished
+     * if this process is to compute it. Waits, leases, early computation and judgement are those of remember().
      *
      *     $page = $cache->begin('page', 300);
      *     if ($page instanceof Unfinished) {
@@ -952,8 +952,8 @@ final class Cache
      * Kills every item that carries one of these tags, in a time that does not depend on how many there are.
      *
      * @param list<string> $tags
-     * @param int          $serveStale seconds in which remember() may still serve what this kills while one process
-     *                                 computes it anew; where the store cannot do that, it is dead at once
+     * @param int          $serveStale seconds in which remember() may still serve the killed items while one process
+     *                                 computes them anew. Where the store cannot do that, they are dead at once
      *
      * @return bool whether the store knows
      *
@@ -1009,8 +1009,8 @@ final class Cache
     }
 
     /**
-     * A cache of its own in the same store, whose keys meet no others and whose clear() kills only what is in
-     * it, in a time that does not depend on how much that is. A clear() of this cache kills it, too.
+     * A cache of its own in the same store. Its keys meet no others, and its clear() kills only its own items, in
+     * a time that does not depend on their number. A clear() of this cache kills it, too.
      *
      * @param string $name 1 to 64 letters, digits, dots, dashes and underscores
      *
@@ -1076,7 +1076,7 @@ final class Cache
         }
     }
 
-    /** Computes now what remember() has put off until the response was out. Done by itself when the process ends. */
+    /** Computes now the values that remember() has deferred until the response was out. Done by itself when the process ends. */
     public function finish(): void
     {
         $this->atTheEnd?->finish();

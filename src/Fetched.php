@@ -18,7 +18,7 @@ final class Fetched
      * @param array<array-key, Item>  $items
      * @param array<array-key, Token> $tokens
      * @param array<array-key, Item>  $stale  of the missing ones those that are dead, but may be served while they
-     *                                        are computed anew; only stores that know how have any
+     *                                        are computed anew. Only stores that know how have any
      * @param ?StoreUnavailable       $failure of a store that is several servers: why some of them could not be asked. Their keys
      *                                        are missing
      * @param array<array-key, mixed> $values of live items, those that Reads::readMany() brings without an Item among them

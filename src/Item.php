@@ -30,7 +30,7 @@ final class Item
      * @param int          $version  the store's logical time at which the computation of the value began.
      *                             Set by fetch(), and only by stores that can judge tokens. On its way in, with a token: the
      *                             version of the item that the value was made from, or FROM_NOTHING; 0: it is not known
-     * @param bool         $keeps  whether what the key holds stays if the store has no room for this item, or no time; false: it
+     * @param bool         $keeps  whether the key's value stays if the store has no room for this item, or no time. False: it
      *                             goes, as it is not true any more. (Where APCu or Memcached is full, it may go all the same.)
      */
     public function __construct(

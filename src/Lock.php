@@ -96,8 +96,8 @@ final class Lock
     }
 
     /**
-     * A number by which others can tell the owners of the lock apart: greater than all that earlier owners were given. What the work writes
-     * into takes it along, and refuses a lower one than it has seen; so an owner that has slept past its time changes nothing.
+     * A number by which others can tell the owners of the lock apart: greater than all that earlier owners were given. The place that
+     * the work writes into keeps it, and refuses a lower one than it has seen. So an owner that slept past its time changes nothing.
      *
      * Each call gives a greater one; what goes on with the work takes the last.
      *

@@ -29,12 +29,12 @@ use Larder\Exception\UnsupportedOperation;
 interface Store
 {
     /**
-     * The live items among these keys, in their order, and a token for every other key; with the token a dead
+     * The live items among these keys, in their order, and a token for every other key. With the token comes a dead
      * item that may still be served (see invalidateTags()), where there is one.
      *
-     * The values are the caller's own: changing one changes nothing in the store. What cannot be read back
-     * (foreign bytes, a class that is gone) is missing, and in the way of no fill and no SaveMode::Add; to what need not
-     * read it, such as delete() and touch(), it may be live.
+     * The values are the caller's own: changing one changes nothing in the store. An item that cannot
+     * be read back (foreign bytes, a class that is gone) is missing, and in the way of no fill or SaveMode::Add. Methods
+     * that need not read it, such as delete() and touch(), may find it live.
      *
      * @param list<string> $keys
      *
@@ -51,14 +51,14 @@ interface Store
 
     /**
      * Stores items, and judges them by their tokens (see Item) where it can. What refuses an item because of its token is newer,
-     * and stays. A fill without a token was computed just now. An item with a token may also name by its version what it was made
-     * from: a store that tells a token while another write is still under way looks at that.
+     * and stays. A fill without a token was computed just now. An item with a token may also name, by its version, the item that it
+     * was made from. A store that gives tokens in the middle of another write looks at that.
      *
      * Any other item that is not saved leaves nothing behind in mode Set: its key is then a miss. Where there is no room, a store
      * that can leaves what the key of an item with $keeps holds.
      *
-     * An item with a TTL of 0 or less is dead at once: Set and Replace delete the key, Add stores nothing;
-     * it counts as saved where the mode's condition held.
+     * An item with a TTL of 0 or less is dead at once: Set and Replace delete the key, Add stores nothing.
+     * It counts as saved where the mode's condition held.
      *
      * @param list<Item> $items
      *
@@ -82,7 +82,7 @@ interface Store
 
     /**
      * Adds to a counter, atomically; a write. A counter is an item whose value is an int. One that exists keeps its
-     * expiry and its tags; one that does not is made as $initial + $by with $ttl, also over what cannot be read back.
+     * expiry and its tags. Any other is made as $initial + $by with $ttl, also over one that cannot be read back.
      *
      * @param ?int $ttl seconds, as Item::$ttl
      *
@@ -109,9 +109,9 @@ interface Store
      * Kills every item that carries one of these tags.
      *
      * @param list<string> $tags       legal ones (see Tag)
-     * @param int          $serveStale seconds from now on in which fetch() may still bring what this kills, as
-     *                                 stale, so that it can be served while one process computes it anew; a store
-     *                                 that cannot do that kills at once
+     * @param int          $serveStale seconds from now on in which fetch() may still bring the killed items as stale,
+     *                                 while one process computes them anew. Where the store cannot do that, they are
+     *                                 dead at once
      *
      * @throws StoreUnavailable
      * @throws UnsupportedOperation
@@ -148,7 +148,7 @@ interface Store
     public function statistics(): StoreStatistics;
 
     /**
-     * What this store can do beyond reading and writing. What is not in the list it cannot.
+     * All that this store can do beyond reading and writing.
      *
      * @return list<Capability>
      */

@@ -50,7 +50,7 @@ final class SimpleCache implements CacheInterface
     }
 
     /**
-     * @param mixed $keys an iterable of strings; what is none is told by the PSR's exception, not by PHP's
+     * @param mixed $keys an iterable of strings; for anything else the PSR's exception is thrown, not PHP's
      *
      * @return iterable<string, mixed> an array, if its keys can be the strings that were given ("7" cannot)
      */
@@ -94,7 +94,7 @@ final class SimpleCache implements CacheInterface
         return $this->trap(fn(): bool => $this->cache->has($key));
     }
 
-    /** In a process that serves many requests: one has ended, and what it has missed judges nothing any more. */
+    /** In a process that serves many requests: one has ended, and its misses judge nothing any more. */
     public function reset(): void
     {
         try {

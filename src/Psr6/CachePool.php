@@ -140,7 +140,7 @@ final class CachePool implements CacheItemPoolInterface
     }
 
     /**
-     * In a process that serves many requests: one has ended. What is deferred is stored, and what the request has missed judges
+     * In a process that serves many requests: one has ended. Deferred items are stored, and the request's misses judge
      * nothing any more.
      */
     public function reset(): void

@@ -39,7 +39,7 @@ final class Markdown
     private static function blanked(string $page): string
     {
         $blank = static fn(array $found): string => str_repeat("\n", substr_count(\is_string($found[0]) ? $found[0] : '', "\n"));
-        foreach (['/<!-- (\w+) -->.*?<!-- \/\1 -->/s', '/<!--.*?-->/s', '/^ *```.*?^ *```$/ms', '/^ *~~~.*?^ *~~~$/ms'] as $pattern) {
+        foreach (['/<!-- (\w+) -->.*?<!-- \/\1 -->/s', '/<!--.*?-->/s', '/^ *```.*?^ *```$/ms', '/^ *~~~.*?^ *~~~$/ms', '/(?<=\n\n)(?: {4}.*\n)+/'] as $pattern) {
             $page = (string) preg_replace_callback($pattern, $blank, $page);
         }
 

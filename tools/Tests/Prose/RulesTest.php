@@ -58,6 +58,7 @@ final class RulesTest extends TestCase
         yield 'two of them' => [trim(str_repeat('word ', 25)) . '. ' . ucfirst(trim(str_repeat('word ', 25))) . '.'];
         yield 'a number with a point' => [trim(str_repeat('word ', 23)) . ' 8.2 or.'];
         yield 'a code block' => ["Text:\n\n```php\n// who has a stamp, " . str_repeat('word ', 30) . "\n```\n"];
+        yield 'an indented code block' => ["Text:\n\n    nobody(" . str_repeat("\n        word,", 30) . "\n    )\n\nText.\n"];
         yield 'code in a line' => ['The option `guard` and ``a `draft` `` exist.'];
         yield 'a question' => ['Who wins?'];
         yield 'an object' => ['The report says what changed.'];
