@@ -262,6 +262,28 @@ static void call_computation(remembering *call, zend_object *object, zval *resul
     zend_call_function(&compute, &cache);
 }
 
+static void end_computation(zend_object *object)
+{
+    computation_of(object)->call = NULL;
+    computation_of(object)->found = NULL;
+}
+
+/* A fatal error leaves the call by a jump. Its object may be there afterwards, for functions that run at the end. */
+static void call_to_its_end(remembering *call, zend_object *object, zval *result)
+{
+    zend_try
+    {
+        call_computation(call, object, result);
+    }
+    zend_catch
+    {
+        end_computation(object);
+        zend_bailout();
+    }
+    zend_end_try();
+    end_computation(object);
+}
+
 /* Computes and keeps it. False: it threw. The token comes before the reading, or what is deleted meanwhile would be
  * stored. model/lease.pml: begin_to_compute(), fill() */
 static bool compute(remembering *call, const zval *found, zval *result)
@@ -272,9 +294,7 @@ static bool compute(remembering *call, const zval *found, zval *result)
     call->on.terms.life = pool->attached.life;
     call->on.terms.token = usable ? larder_now_logical(pool->header) : 0;
     zend_object *object = begin_computation(call, found);
-    call_computation(call, object, result);
-    computation_of(object)->call = NULL;
-    computation_of(object)->found = NULL;
+    call_to_its_end(call, object, result);
     bool computed = !EG(exception) && !Z_ISUNDEF_P(result);
     if (computed) {
         if (Z_ISREF_P(result)) {
