@@ -17,20 +17,28 @@ if (! defined('ABSPATH')) {
 
 (static function () {
     $installed = [ /* settings */ ];
-    $folder    = isset($installed['plugin']) ? $installed['plugin'] : '';
+    // In a copy of the site it is not yet that of the copy.
+    $is_here = isset($installed['content']) && __DIR__ === $installed['content'];
+    if (PHP_VERSION_ID < 80200 || ! $is_here || defined('WP_LARDER_DISABLED') && WP_LARDER_DISABLED) {
+        return;
+    }
+    $folder = isset($installed['plugin']) ? $installed['plugin'] : '';
     if ('' !== $folder && '/' !== $folder[0]) {
         $folder = __DIR__ . '/' . $folder;
     }
-    // In a copy of the site it is not yet that of the copy.
-    $is_here = isset($installed['content']) && __DIR__ === $installed['content'];
-    if (PHP_VERSION_ID < 80200 || ! $is_here || defined('WP_LARDER_DISABLED') && WP_LARDER_DISABLED || ! is_file($folder . '/src/PageRequest.php')) {
-        return;
-    }
+    $is_late = defined('LARDER_PAGE_CACHE_LATE');
     if (! defined('LARDER_PAGE_CACHE')) {
+        // Where the plugin is gone there is nothing to load. To look for it first would take a hit as long as loading it.
+        if ($is_late ? ! is_file($folder . '/src/PageHit.php') : false === @include_once $folder . '/src/PageHit.php') {
+            return;
+        }
+        if (! $is_late) {
+            Larder\WordPress\PageHit::run($installed);
+        }
         define('LARDER_PAGE_CACHE', $installed);
     }
-    if (! defined('LARDER_PAGE_CACHE_LATE')) {
+    if (! $is_late) {
         require_once $folder . '/src/PageRequest.php';
-        call_user_func([ 'Larder\WordPress\PageRequest', 'run' ], $installed);
+        Larder\WordPress\PageRequest::run($installed);
     }
 })();

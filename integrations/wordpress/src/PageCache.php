@@ -118,7 +118,7 @@ final class PageCache
         return $mistake;
     }
 
-    /** The drop-in is written anew where the plugin, the store or the rules are others now. */
+    /** The drop-in is written anew where the plugin, the store or the rules are others now. No page of other rules is served then. */
     public function keepUp(): void
     {
         $installed = $this->toInstall();
@@ -126,7 +126,7 @@ final class PageCache
             return;
         }
         $used = $this->installed();
-        if (array_diff_key($used, ['rules' => 0, 'plugin' => 0]) == array_diff_key($installed, ['rules' => 0])) {
+        if (array_diff_key($used, ['plugin' => 0]) == $installed) {
             $this->dropIn->write($installed);
         } else {
             $this->enable();
@@ -362,7 +362,7 @@ final class PageCache
         $store = $settings->pool !== null ? 'pool' : ($installed['store'] === 'server' ? 'server' : 'files');
 
         return [
-            'format' => PageRequest::FORMAT,
+            'format' => PageHit::FORMAT,
             'store' => $store,
             'names' => Settings::names(),
             'pool' => $settings->pool,

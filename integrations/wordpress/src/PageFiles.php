@@ -63,10 +63,10 @@ final class PageFiles implements PageStore
             return false;
         }
         $page += ['key' => $request->key, 'epoch' => $token[0], 'position' => $token[1], 'marks' => implode('', array_map(self::mark(...), [...$tags, 'everything']))];
-        if (!PageRequest::isTrue($this->directory, $page)) {
+        if (!PageHit::isTrue($this->directory, $page)) {
             return false;
         }
-        $path = $this->directory . '/' . PageRequest::file($request->key);
+        $path = $this->directory . '/' . PageHit::file($request->key);
         $text = self::packed($page);
         if (\strlen($text) > $this->bytes / self::FOLDERS || !$this->makeRoom(\dirname($path), basename($path), \strlen($text))) {
             return false;
@@ -130,17 +130,17 @@ final class PageFiles implements PageStore
 
     public function find(string $key): ?array
     {
-        $text = @file_get_contents($this->directory . '/' . PageRequest::file($key));
-        $page = $text === false ? null : PageRequest::unpacked($text);
+        $text = @file_get_contents($this->directory . '/' . PageHit::file($key));
+        $page = $text === false ? null : PageHit::unpacked($text);
 
-        return $page !== null && ($page['key'] ?? null) === $key && \is_int($page['until'] ?? null) && $page['until'] > time() && PageRequest::isTrue($this->directory, $page) ? $page : null;
+        return $page !== null && ($page['key'] ?? null) === $key && \is_int($page['until'] ?? null) && $page['until'] > time() && PageHit::isTrue($this->directory, $page) ? $page : null;
     }
 
     public function kept(string $name): array
     {
         $text = @file_get_contents("{$this->directory}/kept-{$name}");
 
-        return $text === false ? [] : PageRequest::unpacked($text) ?? [];
+        return $text === false ? [] : PageHit::unpacked($text) ?? [];
     }
 
     public function keep(string $name, array $what): void

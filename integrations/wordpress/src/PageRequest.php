@@ -4,14 +4,13 @@ declare(strict_types=1);
 
 namespace Larder\WordPress;
 
-use Larder\Exception\NotACounter;
 use Larder\Exception\PoolUnusable;
 use Larder\SharedMemory;
 
 /**
- * A visitor's request, before WordPress: either a stored page answers it, or it becomes a miss that WordPress answers.
+ * A visitor's request, before WordPress, that PageHit did not answer: a stored page answers it after all, or it becomes a miss that WordPress answers.
  *
- * This is all that a hit loads. It comes from advanced-cache.php, or before that from a line in wp-config.php. A request that the first
+ * It comes from advanced-cache.php, or before that from a line in wp-config.php. A request that the first
  * place leaves alone gets its second chance in the other, where wp-config.php has corrected the host and the scheme.
  *
  * A stored page is an array. It has *status*; *headers*, whole lines; *gzip*, and *br* where PHP has brotli; and *etag*. Further it
@@ -23,9 +22,6 @@ use Larder\SharedMemory;
  */
 final class PageRequest
 {
-    /** The version of what is stored, and of the drop-in's settings. */
-    public const FORMAT = 1;
-
     /** Arguments of WordPress itself that name another page; any other argument passes the cache by. */
     public const ARGUMENTS = ['p', 'page_id', 'paged', 'page', 'cat', 'tag', 'm', 'author', 'feed', 'post_type', 'attachment_id'];
 
@@ -35,23 +31,8 @@ final class PageRequest
         'igshid', 'li_fat_id', 'mc_cid', 'mc_eid', '_ga', '_gl',
     ];
 
-    /** Cookies that only scripts in a browser and servers in front of PHP read; any other cookie passes the cache by. */
-    private const HARMLESS = '~^(?:_ga(?:_|$)|_gid$|_gat(?:_|$)|_gcl_|_gac_|_fbp$|_fbc$|__utm[a-z]$|_hj(?:id$|[A-Z])|_pk_|_clck$|_clsk$|_uet(?:[sv]id|msclkid)|_tt_|_ttp$|_pin_unauth$|_scid|ajs_|optimizely|__cf|cf_clearance$|_cfuvid$|AWSALB|wordpress_test_cookie$)~';
-
-    /** Cookies of one visitor, whatever the settings call harmless. */
-    private const PRIVATE = '~^(?:wordpress_(?!test_cookie$)|wp-postpass_|comment_author_|woocommerce_|wp_woocommerce_|edd_|PHPSESSID$)~';
-
-    /** Headers by which a client or a proxy may change what a site takes the request for. */
-    private const HEADERS = [
-        'HTTP_AUTHORIZATION', 'REDIRECT_HTTP_AUTHORIZATION', 'PHP_AUTH_USER', 'PHP_AUTH_DIGEST', 'REMOTE_USER', 'REDIRECT_REMOTE_USER', 'HTTP_FORWARDED', 'HTTP_X_FORWARDED_SCHEME', 'HTTP_X_FORWARDED_PREFIX', 'HTTP_X_FORWARDED_PATH',
-        'HTTP_X_FORWARDED_URI', 'HTTP_X_HOST', 'HTTP_X_ORIGINAL_HOST', 'HTTP_X_HTTP_HOST_OVERRIDE', 'HTTP_X_ORIGINAL_URL', 'HTTP_X_REWRITE_URL', 'HTTP_X_HTTP_METHOD', 'HTTP_X_HTTP_METHOD_OVERRIDE', 'HTTP_X_METHOD_OVERRIDE',
-        'HTTP_ORIGIN', 'HTTP_X_REQUESTED_WITH', 'HTTP_X_WP_NONCE', 'HTTP_X_PJAX', 'HTTP_HX_REQUEST', 'HTTP_TURBO_FRAME', 'HTTP_X_UP_TARGET', 'HTTP_X_INERTIA',
-    ];
-
     /** The browser that wp-cron is when it makes pages anew. */
     public const WARMING = 'Larder (warming)';
-
-    private const LONGEST_URI = 2_000;
 
     /** Seconds that a request waits for a page that another one makes; then it makes the page itself, for itself. */
     private const WAIT = 10.0;
@@ -59,14 +40,8 @@ final class PageRequest
     /** Seconds that the right to make a page lasts. */
     private const LEASE = 30;
 
-    /** Of how many hits one is counted for the dashboard, if WP_LARDER_SAMPLE says nothing else. Sample has the same number, but a hit need not load it. */
-    private const SAMPLE = 32;
-
     /** What WordPress is not told of: its answer would be none for others, such as a 304. */
     private const CONDITIONS = ['HTTP_IF_MODIFIED_SINCE' => 0, 'HTTP_IF_NONE_MATCH' => 0, 'HTTP_IF_RANGE' => 0, 'HTTP_RANGE' => 0];
-
-    /** Bytes of hits that wait in a file for being counted. */
-    private const MOST_HITS = 1 << 20;
 
     /** Files for locks. Two pages that share one are made one after the other. */
     private const LOCKS = 256;
@@ -106,7 +81,7 @@ final class PageRequest
     public static function run(array $installed): void
     {
         $earlier = $GLOBALS['larder_page'] ?? null;
-        if (PHP_SAPI === 'cli' || ($installed['format'] ?? 0) !== self::FORMAT || ($earlier instanceof self && ($earlier->key !== '' || $earlier->why === 'busy'))) {
+        if (PHP_SAPI === 'cli' || ($installed['format'] ?? 0) !== PageHit::FORMAT || ($earlier instanceof self && ($earlier->key !== '' || $earlier->why === 'busy'))) {
             return;
         }
         $GLOBALS['larder_page'] = $request = new self($installed);
@@ -144,72 +119,25 @@ final class PageRequest
      */
     public static function decide(array $server, array $cookies, array $rules, ?array $response = null): array
     {
-        $text = static fn(string $name): string => \is_string($server[$name] ?? null) ? $server[$name] : '';
-        $no = static fn(string $why): array => ['key' => '', 'uri' => '', 'why' => $why];
-        $method = $text('REQUEST_METHOD');
-        if ($method !== 'GET' && $method !== 'HEAD') {
-            return $no("method:{$method}");
+        $method = \is_string($server['REQUEST_METHOD'] ?? null) ? $server['REQUEST_METHOD'] : '';
+        $host = \is_string($server['HTTP_HOST'] ?? null) ? $server['HTTP_HOST'] : '';
+        $path = $query = '';
+        $why = PageHit::refusal($server, $cookies, $rules);
+        if ($why === '' && (\strlen($host) > PageHit::LONGEST_HOST || preg_match('~^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9]\d{0,4})?$~D', $host) !== 1)) {
+            $why = 'host';
         }
-        $host = $text('HTTP_HOST');
-        if ($host === '' || \strlen($host) > 255 || preg_match('~^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9]\d{0,4})?$~D', $host) !== 1) {
-            return $no('host');
+        if ($why === '') {
+            [$path, $query, $why] = self::address(\is_string($server['REQUEST_URI'] ?? null) ? $server['REQUEST_URI'] : '', $rules);
         }
-        foreach (self::HEADERS as $header) {
-            if (($server[$header] ?? '') !== '') {
-                return $no("header:{$header}");
-            }
-        }
-        $forwarded = $server['HTTP_X_FORWARDED_HOST'] ?? $host;
-        if ($forwarded !== $host) {
-            return $no('header:HTTP_X_FORWARDED_HOST');
-        }
-        $proxied = $text('HTTP_X_FORWARDED_PROTO');
-        $ssl = $text('HTTP_X_FORWARDED_SSL');
-        $port = $text('HTTP_X_FORWARDED_PORT');
-        if (($proxied !== '' || $ssl !== '' || $port !== '') && preg_match('~^(?:|https?)/(?:|on|off)/\d{0,5}$~D', "{$proxied}/{$ssl}/{$port}") !== 1) {
-            return $no('header:HTTP_X_FORWARDED_PROTO');
-        }
-        $accept = $text('HTTP_ACCEPT');
-        if ($accept !== '' && (preg_match('~^\s*(?:text/html|text/\*|\*/\*|application/(?:xhtml|rss|atom|rdf)\+xml|(?:text|application)/xml)(?![\w+.-])~i', $accept) !== 1 || preg_match('~json|markdown~i', $accept) === 1)) {
-            return $no('header:HTTP_ACCEPT');
-        }
-        [$path, $query, $why] = self::address($text('REQUEST_URI'), $rules);
-        $why = $why !== '' ? $why : self::visitor($cookies, $text('HTTP_USER_AGENT'), $rules);
         if ($why === '' && $response !== null) {
             $why = self::response($method, $host, $response);
         }
         if ($why !== '') {
-            return $no($why);
+            return ['key' => '', 'uri' => '', 'why' => $why];
         }
-        $https = strtolower($text('HTTPS'));
-        $secure = ($https !== '' && $https !== 'off') || $text('SERVER_PORT') === '443';
         $uri = $query === '' ? $path : "{$path}?{$query}";
 
-        // What a proxy says counts only where wp-config.php believes it. So it makes pages of its own.
-        return ['key' => ($secure ? 'https' : 'http') . "|{$proxied}|{$ssl}|{$port}|{$host}{$uri}", 'uri' => $uri, 'why' => ''];
-    }
-
-    /**
-     * What lies in a file of a page.
-     *
-     * @return array<array-key, mixed>|null null: no whole page
-     */
-    public static function unpacked(string $text): ?array
-    {
-        if (\strlen($text) < 17 || hash('xxh3', substr($text, 16)) !== substr($text, 0, 16)) {
-            return null;
-        }
-        $page = unserialize(substr($text, 16), ['allowed_classes' => false]);
-
-        return \is_array($page) ? $page : null;
-    }
-
-    /** @return string the file of a page, under the directory of all */
-    public static function file(string $key): string
-    {
-        $name = hash('sha256', $key);
-
-        return substr($name, 0, 2) . '/' . $name;
+        return ['key' => PageHit::key($server, $host . $uri), 'uri' => $uri, 'why' => ''];
     }
 
     /**
@@ -226,72 +154,10 @@ final class PageRequest
         return $length === false ? null : [$epoch, $length - $length % 8];
     }
 
-    /**
-     * Whether nothing that a page of files shows has changed since.
-     *
-     * @param array<array-key, mixed> $page
-     */
-    public static function isTrue(string $directory, array $page): bool
-    {
-        $epoch = $page['epoch'] ?? null;
-        $position = $page['position'] ?? null;
-        $marks = $page['marks'] ?? null;
-        if (!\is_string($epoch) || !\is_int($position) || !\is_string($marks)) {
-            return false;
-        }
-        $log = "{$directory}/log-{$epoch}";
-        clearstatcache(true, $log);
-        $length = @filesize($log);
-        if ($length === false || $length < $position) {
-            return false;
-        }
-        if ($length === $position) {
-            return true;
-        }
-        $changed = @file_get_contents($log, false, null, $position);
-        $mine = array_flip(str_split($marks, 8));
-        foreach ($changed === false ? [] : str_split($changed, 8) as $mark) {
-            if (isset($mine[$mark])) {
-                return false;
-            }
-        }
-
-        return $changed !== false;
-    }
-
-    /**
-     * The stored page, whether it may be served or not.
-     *
-     * @return array<array-key, mixed>|null
-     */
-    public function stored(): ?array
-    {
-        $page = null;
-        if ($this->pool !== null) {
-            $page = $this->pool->get($this->name());
-        } elseif ($this->backend !== null) {
-            $page = $this->backend->get($this->name(), null);
-        } else {
-            $text = @file_get_contents($this->directory() . '/' . self::file($this->key));
-            $page = $text === false ? null : self::unpacked($text);
-            $page = $page !== null && ($page['key'] ?? null) === $this->key ? $page : null;
-        }
-
-        return \is_array($page) && \is_int($page['until'] ?? null) ? $page : null;
-    }
-
     /** What it is called in a pool, or a store of the library. No group of the object cache begins with a colon. */
     public function name(): string
     {
-        return self::nameOf($this->installed, $this->key);
-    }
-
-    /** @param array<array-key, mixed> $installed */
-    public static function nameOf(array $installed, string $key): string
-    {
-        $prefix = $installed['prefix'] ?? '';
-
-        return (\is_string($prefix) ? $prefix : '') . ':page:' . $key;
+        return PageHit::name($this->installed, $this->key);
     }
 
     /** Others may make the page now. */
@@ -340,7 +206,7 @@ final class PageRequest
         /** @phpstan-var Rules $rules the plugin has written them */
         $decision = self::decide($_SERVER, $_COOKIE, $rules);
         $this->why = $decision['why'];
-        if ($this->why === '' && (headers_sent() || $this->isLate())) {
+        if ($this->why === '' && PageHit::isLate()) {
             $this->why = 'late';
         }
         if ($this->why !== '') {
@@ -350,14 +216,14 @@ final class PageRequest
         $this->asked = \is_string($_SERVER['REQUEST_URI'] ?? null) ? $_SERVER['REQUEST_URI'] : '';
         if (!$this->open()) {
             $this->key = '';
-            $this->why = $this->hasJournal() ? 'journal' : 'store';
+            $this->why = PageHit::hasJournal($this->installed) ? 'journal' : 'store';
 
             return;
         }
         $page = $this->found();
         if ($page !== null) {
-            isset($page['pass']) ? $this->pass($page) : $this->send($page, 'hit');
-        } elseif ($this->pool === null && $this->backend === null && !is_dir($this->directory())) {
+            isset($page['pass']) ? $this->pass($page) : $this->send($page);
+        } elseif ($this->pool === null && $this->backend === null && !is_dir(PageHit::directory($this->installed))) {
             // Asked only now: a page that was found has a directory.
             $this->pass(['pass' => 'store']);
         } else {
@@ -370,6 +236,22 @@ final class PageRequest
     }
 
     /**
+     * The stored page, whether it may be served or not.
+     *
+     * @return array<array-key, mixed>|null
+     */
+    private function stored(): ?array
+    {
+        $page = match (true) {
+            $this->pool !== null => $this->pool->get($this->name()),
+            $this->backend !== null => $this->backend->get($this->name(), null),
+            default => PageHit::inFile(PageHit::directory($this->installed), $this->key),
+        };
+
+        return \is_array($page) && \is_int($page['until'] ?? null) ? $page : null;
+    }
+
+    /**
      * A page that may be served now.
      *
      * @return array<array-key, mixed>|null
@@ -378,7 +260,7 @@ final class PageRequest
     {
         $page = $this->stored();
 
-        return $page !== null && $page['until'] > time() && ($this->pool !== null || $this->backend !== null || self::isTrue($this->directory(), $page)) ? $page : null;
+        return $page !== null && $page['until'] > time() && ($this->pool !== null || $this->backend !== null || PageHit::isTrue(PageHit::directory($this->installed), $page)) ? $page : null;
     }
 
     /** Gets the right to make the page, or waits for the one that has it. */
@@ -400,7 +282,7 @@ final class PageRequest
                     return;
                 }
                 $this->release();
-                isset($page['pass']) ? $this->pass($page) : $this->send($page, 'hit');
+                isset($page['pass']) ? $this->pass($page) : $this->send($page);
 
                 return;
             }
@@ -408,7 +290,7 @@ final class PageRequest
             $this->await();
             $page = $this->found();
             if ($page !== null) {
-                isset($page['pass']) ? $this->pass($page) : $this->send($page, 'hit');
+                isset($page['pass']) ? $this->pass($page) : $this->send($page);
 
                 return;
             }
@@ -427,8 +309,14 @@ final class PageRequest
         }
         [$page, $isStale] = $this->pool->stale($this->name(), $seconds) ?? [null, false];
         if ($isStale && \is_array($page) && \is_int($page['until'] ?? null) && !isset($page['pass'])) {
-            $this->send($page, 'hit; detail=stale', true);
+            $this->send($page, true);
         }
+    }
+
+    /** @param array<array-key, mixed> $page */
+    private function send(array $page, bool $isStale = false): never
+    {
+        PageHit::send($page, $this->installed, $this->pool, $this->backend, $this, $isStale);
     }
 
     private function lease(): bool
@@ -450,8 +338,8 @@ final class PageRequest
 
             return $this->makes || $this->backend->trouble() !== null;
         }
-        $this->token = self::log($this->directory());
-        $lock = @fopen(sprintf('%s/locks/%d', $this->directory(), crc32($this->key) % self::LOCKS), 'c');
+        $this->token = self::log(PageHit::directory($this->installed));
+        $lock = @fopen(sprintf('%s/locks/%d', PageHit::directory($this->installed), crc32($this->key) % self::LOCKS), 'c');
         if ($lock === false) {
             return true;
         }
@@ -491,7 +379,7 @@ final class PageRequest
 
     private function open(): bool
     {
-        if ($this->hasJournal()) {
+        if (PageHit::hasJournal($this->installed)) {
             return false;
         }
         $store = $this->installed['store'] ?? null;
@@ -519,15 +407,6 @@ final class PageRequest
         return true;
     }
 
-    /** Whether others have changed what they could not say; WordPress delivers it. */
-    private function hasJournal(): bool
-    {
-        $journal = $this->installed['journal'] ?? null;
-
-        // Mostly there is none, and a warning costs more than the look, even if it is not read.
-        return \is_string($journal) && is_file($journal) && (int) @filesize($journal) > 0;
-    }
-
     /** The library is loaded for a server, whose address only wp-config.php has. */
     private function openServer(): bool
     {
@@ -545,113 +424,6 @@ final class PageRequest
         return $this->backend->trouble() === null;
     }
 
-    /** Whether something was said already. */
-    private function isLate(): bool
-    {
-        return ob_get_level() > 0 && (int) ob_get_length() > 0;
-    }
-
-    private function directory(): string
-    {
-        $directory = $this->installed['pages'] ?? null;
-
-        return \is_string($directory) ? $directory : '';
-    }
-
-    /** @param array<array-key, mixed> $page */
-    private function send(array $page, string $how, bool $isStale = false): never
-    {
-        $text = static fn(string $name): string => \is_string($page[$name] ?? null) ? $page[$name] : '';
-        $made = \is_int($page['made'] ?? null) ? $page['made'] : 0;
-        $until = \is_int($page['until'] ?? null) ? $page['until'] : 0;
-        $now = time();
-        if (\defined('WP_LARDER_SAMPLE') || (hrtime(true) >> 4) % self::SAMPLE === 0) {
-            $this->countHit($page);
-        }
-        if (\ini_get('zlib.output_compression')) {
-            ini_set('zlib.output_compression', '0');
-        }
-        $status = \is_int($page['status'] ?? null) ? $page['status'] : 200;
-        http_response_code($status);
-        foreach (\is_array($page['headers'] ?? null) ? $page['headers'] : [] as $line) {
-            if (\is_string($line)) {
-                header($status === 301 && strncasecmp($line, 'Location:', 9) === 0 ? 'Location: ' . $this->withDropped(trim(substr($line, 9))) : $line, false);
-            }
-        }
-        if ($isStale) {
-            // No cache behind keeps it, also if the page lets it.
-            header('Cache-Control: no-store');
-        }
-        header('Age: ' . max(0, $now - $made));
-        header("Cache-Status: Larder; {$how}; ttl=" . ($until - $now));
-        $etag = $text('etag');
-        $known = $_SERVER['HTTP_IF_NONE_MATCH'] ?? '';
-        if ($status === 200 && $etag !== '' && \is_string($known) && $known !== '' && (trim($known) === '*' || str_contains($known, substr($etag, 2)))) {
-            http_response_code(304);
-            header_remove('Content-Type');
-            exit;
-        }
-        $accepts = $_SERVER['HTTP_ACCEPT_ENCODING'] ?? '';
-        $accepts = \is_string($accepts) ? $accepts : '';
-        if ($text('br') !== '' && self::accepts('br', $accepts)) {
-            header('Content-Encoding: br');
-            $body = $text('br');
-        } elseif (self::accepts('gzip', $accepts)) {
-            header('Content-Encoding: gzip');
-            $body = $text('gzip');
-        } else {
-            $body = (string) gzdecode($text('gzip'));
-        }
-        header('Content-Length: ' . \strlen($body));
-        if ($_SERVER['REQUEST_METHOD'] === 'HEAD') {
-            exit;
-        }
-        exit($body);
-    }
-
-    /**
-     * Counts what a hit has saved, for the dashboard.
-     *
-     * @param array<array-key, mixed> $page
-     */
-    private function countHit(array $page): void
-    {
-        $of = self::SAMPLE;
-        if (\defined('WP_LARDER_SAMPLE')) {
-            require_once __DIR__ . '/Sample.php';
-            $of = Sample::takes() ? Sample::size() : 0;
-        }
-        if ($of === 0) {
-            return;
-        }
-        $figures = ['page-hits' => $of, 'page-ms' => $of * (\is_int($page['took'] ?? null) ? $page['took'] : 0), 'page-queries' => $of * (\is_int($page['queries'] ?? null) ? $page['queries'] : 0)];
-        if ($this->pool === null && $this->backend === null) {
-            $file = $this->directory() . '/hits';
-            if (!is_file($file) || (int) @filesize($file) < self::MOST_HITS) {
-                @file_put_contents($file, pack('P3', ...array_values($figures)), \FILE_APPEND);
-            }
-
-            return;
-        }
-        $prefix = $this->installed['prefix'] ?? '';
-        foreach ($figures as $name => $by) {
-            $key = (\is_string($prefix) ? $prefix : '') . "larder-figures:{$name}";
-            try {
-                $this->pool?->increment($key, $by);
-            } catch (PoolUnusable|NotACounter) {
-                return;
-            }
-            if ($this->backend !== null && $this->backend->count($key, $by, []) === false) {
-                $this->backend->add($key, $by, null, []);
-            }
-        }
-    }
-
-    private static function accepts(string $coding, string $accepts): bool
-    {
-        return str_contains($accepts, $coding) && preg_match('~(?:^|[,\s])' . $coding . '(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))\s*(?:[,;]|$)~i', $accepts) === 1;
-    }
-
     /**
      * @param array<string, mixed> $rules
      *
@@ -661,7 +433,7 @@ final class PageRequest
      */
     private static function address(string $uri, array $rules): array
     {
-        if ($uri === '' || $uri[0] !== '/' || isset($uri[self::LONGEST_URI])) {
+        if ($uri === '' || $uri[0] !== '/' || isset($uri[PageHit::LONGEST_URI])) {
             return ['', '', 'path'];
         }
         $path = explode('?', $uri, 2)[0];
@@ -674,7 +446,7 @@ final class PageRequest
             return ['', '', 'path'];
         }
         foreach ($rules['paths'] ?? [] as $pattern) {
-            if (self::matches($pattern, $path)) {
+            if (PageHit::matches($pattern, $path)) {
                 return ['', '', "path:{$pattern}"];
             }
         }
@@ -695,44 +467,6 @@ final class PageRequest
         }
 
         return [$path, implode('&', $kept), ''];
-    }
-
-    /**
-     * @param array<array-key, mixed> $cookies
-     * @param array<string, mixed>    $rules
-     *
-     * @phpstan-param Rules $rules
-     */
-    private static function visitor(array $cookies, string $agent, array $rules): string
-    {
-        foreach ($cookies as $name => $value) {
-            $name = (string) $name;
-            foreach ($rules['cookies'] ?? [] as $pattern) {
-                if (self::matches($pattern, $name)) {
-                    return "cookie:{$name}";
-                }
-            }
-            if (preg_match(self::HARMLESS, $name) === 1) {
-                continue;
-            }
-            if (preg_match(self::PRIVATE, $name) === 1) {
-                return "cookie:{$name}";
-            }
-            foreach ($rules['harmless'] ?? [] as $pattern) {
-                if (self::matches($pattern, $name)) {
-                    continue 2;
-                }
-            }
-
-            return "cookie:{$name}";
-        }
-        foreach ($rules['agents'] ?? [] as $part) {
-            if ($part !== '' && stripos($agent, $part) !== false) {
-                return "agent:{$part}";
-            }
-        }
-
-        return '';
     }
 
     /**
@@ -825,11 +559,5 @@ final class PageRequest
         $named = \is_array($rules) ? $rules['dropped'] ?? [] : [];
 
         return [...self::DROPPED, ...\is_array($named) ? array_values(array_filter($named, is_string(...))) : []];
-    }
-
-    /** Whether it is, or with a star at the end begins with, what the pattern says. */
-    private static function matches(string $pattern, string $text): bool
-    {
-        return $pattern !== '' && ($pattern[-1] === '*' ? str_starts_with($text, substr($pattern, 0, -1)) : $pattern === $text);
     }
 }

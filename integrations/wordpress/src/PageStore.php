@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\WordPress;
 
-/** Where pages lie, for what stores and invalidates them. PageRequest reads them itself. */
+/** Where pages lie, for what stores and invalidates them. PageHit reads them itself. */
 interface PageStore
 {
     /**

@@ -49,7 +49,7 @@ final class PagesInStore implements PageStore
 
     public function find(string $key): ?array
     {
-        $page = $this->backend->get(PageRequest::nameOf($this->installed, $key), null);
+        $page = $this->backend->get(PageHit::name($this->installed, $key), null);
 
         return \is_array($page) && \is_int($page['until'] ?? null) && $page['until'] > time() ? $page : null;
     }

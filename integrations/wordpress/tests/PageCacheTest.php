@@ -744,7 +744,7 @@ final class PageCacheTest extends TestCase
                 $plugin = new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder");
                 if ($plugin->pages->explain($url)["page"] !== null) { return "alive"; }
                 $installed = $plugin->pages->installed();
-                return Larder\SharedMemory::open($installed["pool"])->stale(Larder\WordPress\PageRequest::nameOf($installed, "http||||" . substr($url, 7)), 600) === null ? "dead" : "stale";
+                return Larder\SharedMemory::open($installed["pool"])->stale(Larder\WordPress\PageHit::name($installed, "http||||" . substr($url, 7)), 600) === null ? "dead" : "stale";
             }
             PHP;
         $said = $site->run($code . ' echo json_encode([' . implode(', ', array_map(static fn(string $name, string $is): string => var_export($name, true) . " => {$is}", array_keys($left), $left)) . ']);');

@@ -4,12 +4,14 @@ declare(strict_types=1);
 
 namespace Larder\WordPress\Tests;
 
+use Larder\WordPress\PageHit;
 use Larder\WordPress\PageRequest;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
 /** The table of what is cached and served, and what is not. */
+#[CoversClass(PageHit::class)]
 #[CoversClass(PageRequest::class)]
 final class PageDecisionTest extends TestCase
 {
@@ -28,7 +30,7 @@ final class PageDecisionTest extends TestCase
             yield "the method {$method}" => [['REQUEST_METHOD' => $method], [], "method:{$method}"];
         }
         yield 'another port' => [['HTTP_HOST' => 'example.com:8080'], [], ''];
-        foreach (['', 'Example.com', 'example.com.', 'example.com:0', 'example.com:123456', 'example.com:80:80', 'a@b', 'exa mple.com', "example.com\r\nX: y", 'example.com/', '-a.com', str_repeat('a', 256), '[::1]', 'a,b'] as $host) {
+        foreach (['', 'Example.com', 'example.com.', 'example.com:0', 'example.com:123456', 'example.com:80:80', 'a@b', 'exa mple.com', "example.com\r\nX: y", 'example.com/', 'example.com/a', '-a.com', str_repeat('a', 256), '[::1]', 'a,b'] as $host) {
             yield 'the host ' . json_encode($host) => [['HTTP_HOST' => $host], [], 'host'];
         }
         foreach ([
@@ -88,6 +90,13 @@ final class PageDecisionTest extends TestCase
         $decision = PageRequest::decide([...self::SERVER, ...$server], $cookies, self::RULES);
         self::assertSame($why, $decision['why']);
         self::assertSame($why === '', $decision['key'] !== '');
+        // A page is looked for by the address as it is. Where that is not good, no page may have its name.
+        $asked = PageHit::asked([...self::SERVER, ...$server], $cookies, self::RULES);
+        if ($asked !== $decision['key'] && $asked !== '') {
+            [$host, $uri] = explode('/', explode('|', $asked, 5)[4], 2);
+            $named = PageRequest::decide(['HTTP_HOST' => $host, 'REQUEST_URI' => "/{$uri}"] + self::SERVER, [], self::RULES);
+            self::assertNotSame("/{$uri}", $named['uri']);
+        }
         // What may not be served may not be stored.
         self::assertSame($why !== '' ? $why : (($server['REQUEST_METHOD'] ?? '') === 'HEAD' ? 'method:HEAD' : (isset($server['HTTP_HOST']) ? 'host' : '')), PageRequest::decide([...self::SERVER, ...$server], $cookies, self::RULES, self::RESPONSE)['why']);
     }

@@ -6,6 +6,7 @@ namespace Larder\WordPress\Tests;
 
 use Larder\Tests\Scratch;
 use Larder\WordPress\PageFiles;
+use Larder\WordPress\PageHit;
 use Larder\WordPress\PageRequest;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
@@ -108,7 +109,7 @@ final class PageFilesTest extends TestCase
     public function testADamagedFileIsNoPage(): void
     {
         self::assertTrue($this->store('a', ['post/1']));
-        $path = $this->directory . '/' . PageRequest::file('a');
+        $path = $this->directory . '/' . PageHit::file('a');
         $whole = (string) file_get_contents($path);
         foreach (range(0, \strlen($whole) - 1, 7) as $length) {
             file_put_contents($path, substr($whole, 0, $length));
@@ -121,7 +122,7 @@ final class PageFilesTest extends TestCase
 
     public function testReadersGetWholePagesWhileWritersAreKilled(): void
     {
-        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageRequest.php"; $f = new PageFiles($argv[2]);'
+        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageHit.php"; require $argv[1] . "/PageRequest.php"; $f = new PageFiles($argv[2]);'
             . ' $r = (new \ReflectionClass(PageRequest::class))->newInstanceWithoutConstructor(); $r->key = "a"; for (;;) { $r->token = PageRequest::log($argv[2]); $x = str_repeat(chr(mt_rand(97, 122)), mt_rand(1, 200_000)); $f->fill($r, ["gzip" => $x, "sum" => md5($x), "until" => time() + 1000], ["post/1"], 1000); if (mt_rand(0, 9) === 0) { $f->invalidate(["post/1"]); } }';
         $seen = 0;
         for ($round = 0; $round < 30; $round++) {
@@ -174,9 +175,9 @@ final class PageFilesTest extends TestCase
     {
         $files = new PageFiles($this->directory, 256 * 3_000, 256 * 4);
         self::assertTrue($files->fill($this->request('page'), ['gzip' => 'x', 'until' => time() + 3_600], ['post/1'], 3_600));
-        $folder = \dirname(PageRequest::file('page'));
+        $folder = \dirname(PageHit::file('page'));
         for ($i = $there = 0; $there < 20; $i++) {
-            if (\dirname(PageRequest::file("not there {$i}")) === $folder) {
+            if (\dirname(PageHit::file("not there {$i}")) === $folder) {
                 self::assertTrue($files->fill($this->request("not there {$i}"), ['gzip' => 'x', 'until' => time() + 600], ['post/1'], 600));
                 $there++;
             }
@@ -189,7 +190,7 @@ final class PageFilesTest extends TestCase
     {
         self::assertTrue($this->store('a', ['post/1']));
         // As on a disk that is full: nothing can be written, but files can be deleted.
-        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageRequest.php"; pcntl_signal(SIGXFSZ, SIG_IGN); $f = new PageFiles($argv[2]); echo json_encode([$f->invalidate(["post/1"]), $f->find("a") === null]);'
+        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageHit.php"; require $argv[1] . "/PageRequest.php"; pcntl_signal(SIGXFSZ, SIG_IGN); $f = new PageFiles($argv[2]); echo json_encode([$f->invalidate(["post/1"]), $f->find("a") === null]);'
             . ' $r = (new \ReflectionClass(PageRequest::class))->newInstanceWithoutConstructor(); $r->key = "b"; $r->token = PageRequest::log($argv[2]); echo json_encode($f->fill($r, ["gzip" => str_repeat("x", 4096), "until" => time() + 1000], ["post/1"], 1000));';
         $process = new Process(['prlimit', '--fsize=0', PHP_BINARY, '-d', 'display_errors=stderr', '-r', $code, \dirname(__DIR__) . '/src', $this->directory]);
         $process->run();
@@ -216,10 +217,10 @@ final class PageFilesTest extends TestCase
         chmod($this->directory, 0o555);
         $source = "{$this->scratch->path}/src";
         mkdir($source, 0o755);
-        foreach (['PageStore', 'PageFiles', 'PageRequest'] as $class) {
+        foreach (['PageStore', 'PageFiles', 'PageHit', 'PageRequest'] as $class) {
             copy(\dirname(__DIR__) . "/src/{$class}.php", "{$source}/{$class}.php");
         }
-        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageRequest.php"; $f = new PageFiles($argv[2]); echo json_encode([$f->invalidate(["post/1"]), $f->trouble()]);';
+        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageHit.php"; require $argv[1] . "/PageRequest.php"; $f = new PageFiles($argv[2]); echo json_encode([$f->invalidate(["post/1"]), $f->trouble()]);';
         $process = new Process(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', PHP_BINARY, '-d', 'error_log=/dev/stderr', '-r', $code, $source, $this->directory]);
         $process->run();
         self::assertStringStartsWith('[false,"The pages in ', $process->getOutput());
