@@ -57,19 +57,19 @@ final readonly class LoadGenerator
     }
 
     /**
-     * The same, while the caller does something else.
+     * Requests pages at random for a while, while the caller does something else.
      *
-     * @param non-empty-list<string> $paths
-     * @return \Closure(): (list<Slice>|null) what it saw; null: it is still at it
+     * @param non-empty-list<string> $paths each request has one of them
+     * @return \Closure(): ?Slice what it saw; null: it is still at it
      */
     public function begin(int $port, array $paths, int $connections, bool $keepAlive, float $seconds, string $header = ''): \Closure
     {
-        $process = new Process([...$this->command, ...self::request($port, $paths, $connections, $keepAlive, $seconds, [], 0.0, $header)], timeout: null);
+        $process = new Process([...$this->command, '--mixed', ...self::request($port, $paths, $connections, $keepAlive, $seconds, [], 0.0, $header)], timeout: null);
         $process->start();
 
-        return static fn(): ?array => match (true) {
+        return static fn(): ?Slice => match (true) {
             $process->isRunning() => null,
-            $process->isSuccessful() => self::seen($process->getOutput()),
+            $process->isSuccessful() => self::seen($process->getOutput())[0] ?? throw new \UnexpectedValueException('The load generator counted nothing.'),
             default => throw self::gaveUp($process),
         };
     }

@@ -251,7 +251,7 @@ final class PageCaches implements Experiment
     }
 
     /**
-     * Clients ask for one page after the other, all for the same time, while one of them is saved each second and then looked at.
+     * Clients ask for all pages at random, while one of them is saved each second and then looked at.
      *
      * @throws WorkerFailed
      */
@@ -259,7 +259,7 @@ final class PageCaches implements Experiment
     {
         $paths = array_map(static fn(int $page): string => $sites->path($name, $page), range($first, $first + self::SAVED - 1));
         $made = $sites->made($name);
-        $seen = $generator->begin($sites->port($name), array_merge($paths, ...array_fill(1, $seconds - 1, $paths)), 50, true, 1.0 / self::SAVED, self::GZIP);
+        $seen = $generator->begin($sites->port($name), $paths, 50, true, $seconds, self::GZIP);
         $looks = $fresh = $saves = 0;
         do {
             $due = microtime(true) + 1.0;
@@ -270,15 +270,12 @@ final class PageCaches implements Experiment
             do {
                 $looks++;
                 $fresh += $sites->title($name, $page) === $title ? 1 : 0;
-                $slices = $seen();
+                $slice = $seen();
                 usleep(20_000);
-            } while ($slices === null && microtime(true) < $due);
-        } while ($slices === null);
-        $requests = array_sum(array_map(static fn(Slice $slice): int => $slice->requests, $slices));
-        $time = array_sum(array_map(static fn(Slice $slice): float => $slice->seconds, $slices));
-        $errors = array_sum(array_map(static fn(Slice $slice): int => $slice->errors, $slices));
+            } while ($slice === null && microtime(true) < $due);
+        } while ($slice === null);
         $case = self::WHILE_SAVED;
-        $outcome->measurement($case, self::RATE, self::RATE, Direction::HigherIsBetter, $name, columns: ['errors', 'saves'])->add($start, $turn, $requests / max(1e-9, $time), $errors, $saves);
+        $outcome->measurement($case, self::RATE, self::RATE, Direction::HigherIsBetter, $name, columns: ['errors', 'saves'])->add($start, $turn, $slice->rate(), $slice->errors, $saves);
         $outcome->measurement($case, self::FRESH, 'share', Direction::HigherIsBetter, $name, columns: ['looks', 'old'])->add($start, $turn, $fresh / $looks, $looks, $looks - $fresh);
         $outcome->measurement($case, 'pages made for each save', 'pages', Direction::LowerIsBetter, $name)->add($start, $turn, ($sites->made($name) - $made) / $saves);
     }

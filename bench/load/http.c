@@ -8,10 +8,9 @@
 
 static size_t request(const struct larder_work *work, uint64_t key, char *buffer, size_t size)
 {
-    (void)key;
-    int length = snprintf(buffer, size, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: %s\r\n%s%s\r\n", work->path,
-                          work->keep_alive ? "keep-alive" : "close", work->header == NULL ? "" : work->header,
-                          work->header == NULL ? "" : "\r\n");
+    int length = snprintf(buffer, size, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: %s\r\n%s%s\r\n",
+                          work->paths[key], work->keep_alive ? "keep-alive" : "close",
+                          work->header == NULL ? "" : work->header, work->header == NULL ? "" : "\r\n");
 
     return length > 0 && (size_t)length < size ? (size_t)length : 0;
 }

@@ -23,8 +23,10 @@
 #define WATCHED 512
 
 struct plan {
-    const char *paths[SLICES]; /* one slice for each; stores have one slice and no path */
-    size_t slices;
+    const char *paths[SLICES];
+    size_t path_count;
+    size_t slices; /* one for each path, or one with all paths; stores have one slice and no path */
+    bool mixed;
     long watched[WATCHED];
     size_t watched_count;
     const char *socket;
@@ -36,6 +38,7 @@ static _Noreturn void usage(void)
     fputs("usage: load [--protocol http|resp|memcached] (--port PORT | --socket PATH) (--requests N | --seconds S)\n"
           "            [--connections N] [--rate R] [--watch PID]…\n"
           "       http: --path PATH… [--keep-alive] [--header LINE]   one slice for each path, in this order\n"
+          "             [--mixed]   one slice, each request of which has one of the paths at random\n"
           "       resp, memcached: [--set] [--keys N] [--value-bytes N] [--in-order] [--seed N]\n"
           "Loads a server on this machine, checks every answer, and prints what it saw as JSON.\n",
           stderr);
@@ -63,6 +66,7 @@ static void read_options(int argc, char **argv, struct larder_generator *generat
         {"port", required_argument, NULL, 'p'},
         {"socket", required_argument, NULL, 'x'},
         {"path", required_argument, NULL, 'u'},
+        {"mixed", no_argument, NULL, 'm'},
         {"connections", required_argument, NULL, 'c'},
         {"requests", required_argument, NULL, 'n'},
         {"seconds", required_argument, NULL, 's'},
@@ -91,10 +95,13 @@ static void read_options(int argc, char **argv, struct larder_generator *generat
             plan->socket = optarg;
             break;
         case 'u':
-            if (plan->slices == SLICES) {
+            if (plan->path_count == SLICES) {
                 usage();
             }
-            plan->paths[plan->slices++] = optarg;
+            plan->paths[plan->path_count++] = optarg;
+            break;
+        case 'm':
+            plan->mixed = true;
             break;
         case 'c':
             generator->connection_count = (unsigned)strtoul(optarg, NULL, 10);
@@ -198,19 +205,21 @@ int main(int argc, char **argv)
     read_options(argc, argv, &generator, &plan);
     bool is_http = generator.protocol == &larder_http;
     if ((plan.socket == NULL && (plan.port == 0 || plan.port > 65535)) || generator.connection_count == 0 ||
-        generator.keys == 0 || (generator.limit == 0 && generator.duration == 0) || is_http != (plan.slices > 0)) {
+        generator.keys == 0 || (generator.limit == 0 && generator.duration == 0) || is_http != (plan.path_count > 0)) {
         usage();
     }
+    plan.slices = is_http && !plan.mixed ? plan.path_count : 1;
     if (!is_http) {
         generator.work.keep_alive = true;
-        plan.slices = 1;
+    } else {
+        generator.keys = plan.mixed ? plan.path_count : 1;
     }
     generator.buffer_size = is_http ? 256 * 1024 : generator.work.value_bytes + 256;
     set_address(&generator, &plan);
     larder_generator_prepare(&generator);
     printf("{\"slices\": [");
     for (size_t slice = 0; slice < plan.slices; slice++) {
-        generator.work.path = plan.paths[slice];
+        generator.work.paths = &plan.paths[slice];
         uint64_t watched = larder_watch(plan.watched, plan.watched_count);
         double cpu = cpu_seconds();
         larder_generator_run(&generator);

@@ -14,7 +14,7 @@ enum larder_answer {
 
 /* What all requests of a slice have in common. */
 struct larder_work {
-    const char *path;   /* HTTP: what is asked for */
+    const char **paths; /* HTTP: what is asked for; the key of a request is a place in it */
     bool keep_alive;    /* HTTP: whether the connection stays */
     const char *header; /* HTTP: a line of the request's head besides; NULL: none */
     bool is_write;      /* stores: set instead of get */
