@@ -201,7 +201,7 @@ final class PageHit
     {
         $journal = $installed['journal'] ?? null;
 
-        // Mostly there is none, and a warning costs more than the look, even if nobody reads it.
+        // Mostly there is none, and a warning costs more than the look, even if it is not read.
         return \is_string($journal) && is_file($journal) && (int) @filesize($journal) > 0;
     }
 
@@ -306,7 +306,7 @@ final class PageHit
             }
         }
         if ($isStale) {
-            // Nobody behind keeps it, whatever the page says of itself.
+            // No cache behind keeps it, also if the page lets it.
             header('Cache-Control: no-store');
         }
         header('Age: ' . ($now > $made ? $now - $made : 0), false);
