@@ -26,6 +26,9 @@ final class PageCache
 
     private ?PageQueries $queries = null;
 
+    /** Whether the address of the request is that of a page. */
+    private ?bool $isPage = null;
+
     private bool $hasFailed = false;
 
     /** @var array<string, true> why pages were killed in this request */
@@ -59,8 +62,13 @@ final class PageCache
         });
         $database = $GLOBALS['wpdb'] ?? null;
         if ($database instanceof \wpdb) {
-            $this->queries = new PageQueries($database, $this->wrote(...), $this->isPage(...));
+            $this->queries = new PageQueries($database, $this->wrote(...), $this->isVisit(...));
             $this->queries->hook();
+        }
+        // From WordPress 6.8 on "setted" is another name for the same.
+        foreach (['deleted_transient', version_compare(get_bloginfo('version'), '6.8-alpha', '>=') ? 'set_transient' : 'setted_transient'] as $hook) {
+            add_action($hook, fn(mixed $name): mixed => \is_string($name) ? $this->keptAnew(PageTags::of('transient', $name), $name) : null, \PHP_INT_MAX);
+            add_action(str_replace('_transient', '_site_transient', $hook), fn(mixed $name): mixed => \is_string($name) ? $this->keptAnew(PageTags::of('transient', $name, 0), $name) : null, \PHP_INT_MAX);
         }
         $request = $GLOBALS['larder_page'] ?? null;
         if (!$request instanceof PageRequest || is_admin()) {
@@ -177,13 +185,30 @@ final class PageCache
         }
     }
 
-    /** Whether the address of this request is one of a page, for any visitor. */
-    private function isPage(): bool
+    /** A transient is another now, or gone. */
+    private function keptAnew(string $tag, string $name): void
     {
+        if (PageTags::isOfNoPage($name) || $this->isVisit()) {
+            return;
+        }
+        // Names may be many, as those with a hash in them. Which of them pages read is known only at the end of a page, so the store is told in any case.
+        if ($this->store()->isWatched(PageTags::bucket($tag)) === true) {
+            $this->kill([$tag], "transient {$name}");
+        } else {
+            $this->store()->invalidate([$tag]);
+        }
+    }
+
+    /** Whether this request only asks for a page, for any visitor. */
+    private function isVisit(): bool
+    {
+        if (PHP_SAPI === 'cli' || is_admin() || wp_doing_cron() || \defined('REST_REQUEST') || \defined('XMLRPC_REQUEST')) {
+            return false;
+        }
         $rules = $this->installed()['rules'] ?? [];
         /** @phpstan-var array<string, list<string>> $rules the plugin has written them */
 
-        return PHP_SAPI !== 'cli' && PageRequest::decide($_SERVER, [], array_diff_key($rules, ['agents' => 0]))['why'] === '';
+        return $this->isPage ??= PageRequest::decide($_SERVER, [], array_diff_key($rules, ['agents' => 0]))['why'] === '';
     }
 
     /** @return list<string> why pages were killed in this request */

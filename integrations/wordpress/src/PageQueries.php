@@ -25,21 +25,19 @@ final class PageQueries
 
     private int $next = 0;
 
-    private ?bool $isVisit = null;
-
     private string $core = '';
 
     /** @var ?\Closure(string): void takes a table that the page being made reads */
     private ?\Closure $reads = null;
 
     /**
-     * @param \Closure(list<string>): void $wrote  takes tables
-     * @param \Closure(): bool             $isPage whether the address of the request is that of a page
+     * @param \Closure(list<string>): void $wrote   takes tables
+     * @param \Closure(): bool             $isVisit whether the request only asks for a page
      */
     public function __construct(
         private readonly \wpdb $database,
         private readonly \Closure $wrote,
-        private readonly \Closure $isPage,
+        private readonly \Closure $isVisit,
     ) {}
 
     public function hook(): void
@@ -78,7 +76,7 @@ final class PageQueries
                 $this->reads === null || $this->read($sql, $this->reads);
                 break;
             case 'writes':
-                $this->isVisit() || $this->write($sql);
+                ($this->isVisit)() || $this->write($sql);
                 break;
             case 'begins':
                 $this->isInTransaction = true;
@@ -121,11 +119,6 @@ final class PageQueries
         $this->written = [];
         ($this->wrote)($tables);
         $this->next = hrtime(true) + self::PAUSE;
-    }
-
-    private function isVisit(): bool
-    {
-        return !is_admin() && !wp_doing_cron() && !\defined('REST_REQUEST') && !\defined('XMLRPC_REQUEST') && ($this->isVisit ??= ($this->isPage)());
     }
 
     /** Whether code of WordPress itself asks. */

@@ -14,14 +14,12 @@ namespace Larder\WordPress;
  */
 final class PageRecording
 {
-    /** Groups and transients that hold nothing of the site's content, or what the hooks of queries know closer. */
+    /** Groups that hold nothing of the site's content, or what the hooks of queries know closer. */
     private const KNOWN = [
         'default' => true, 'larder-page' => true, Figures::GROUP => true, 'themes' => true, 'theme_json' => true, 'theme_files' => true, 'translation_files' => true, 'plugins' => true, 'block_patterns' => true, 'blocks' => true, 'fonts' => true,
         'term-queries' => true, 'comment-queries' => true, 'user-queries' => true, 'site-queries' => true, 'network-queries' => true, 'userlogins' => true, 'useremail' => true, 'userslugs' => true, 'usernicename' => true,
         'sites' => true, 'site-details' => true, 'networks' => true, 'blog-details' => true, 'blog-lookup' => true, 'blog-id-cache' => true, 'blog_meta' => true, 'site-options' => true, 'rss' => true, 'image_editor' => true,
     ];
-
-    private const TRANSIENTS = '~^(?:doing_cron|wp_core_block_css_files|wp_styles_for_blocks|global_styles.*|dirsize_cache|update_(?:core|plugins|themes)|theme_roots|wp_theme_files_patterns-.*|wp_theme_patterns_.*|wp_plugin_dependencies.*|available_translations)$~D';
 
     /** What lists are ordered by without the text of posts moving them. */
     private const FIRM = ['' => true, 'none' => true, 'date' => true, 'post_date' => true, 'id' => true, 'author' => true, 'title' => true, 'post_title' => true, 'name' => true, 'post_name' => true, 'type' => true, 'parent' => true, 'menu_order' => true, 'post__in' => true, 'post_name__in' => true, 'post_parent__in' => true];
@@ -486,7 +484,7 @@ final class PageRecording
         foreach ([...array_keys($this->request->options), ...self::EARLY] as $option) {
             $option = (string) $option;
             if (preg_match('~^_(?:site_)?transient_(?:timeout_)?(.+)$~sD', $option, $transient) === 1) {
-                $tags[$this->ofTransient($transient[1])] = true;
+                $tags += $this->ofTransient($transient[1], str_starts_with($option, '_site') ? 0 : $this->site);
             } elseif (!PageChanges::isBookkeeping($option)) {
                 $tags[PageTags::of('option', $option, $this->site)] = true;
             }
@@ -501,6 +499,11 @@ final class PageRecording
         }
         foreach ($read as $group => $values) {
             foreach (\is_array($values) ? array_keys($values) : [] as $id) {
+                if ($group === 'transient' || $group === 'site-transient') {
+                    $isOfOne = $group === 'transient' && is_multisite() && preg_match('/^(\d+):(.*)$/sD', (string) $id, $parts) === 1;
+                    $tags += $isOfOne ? $this->ofTransient($parts[2], (int) $parts[1]) : $this->ofTransient((string) $id, $group === 'transient' ? $this->site : 0);
+                    continue;
+                }
                 $tag = $this->ofRead((string) $group, (string) $id);
                 if ($tag !== null) {
                     $tags[$tag] = true;
@@ -542,17 +545,19 @@ final class PageRecording
             'bookmark' => PageTags::of('links', site: $site),
             'counts', 'calendar' => PageTags::of($id === 'comments-0' || str_starts_with($id, 'comments') ? 'list/comments' : 'list/any', site: $site),
             'timeinfo' => PageTags::of('list/any', site: $site),
-            'transient', 'site-transient' => $this->ofTransient($id),
             default => isset(self::KNOWN[$group]) ? null : PageTags::of('any', site: $site),
         };
     }
 
-    private function ofTransient(string $name): string
+    /** @return array<string, true> */
+    private function ofTransient(string $name, int $site): array
     {
-        return match (true) {
-            preg_match(self::TRANSIENTS, $name) === 1 => '',
-            $name === 'is_multi_author' => PageTags::of('list/any', site: $this->site),
-            default => PageTags::of('any', site: $this->site),
-        };
+        if (PageTags::isOfNoPage($name)) {
+            return [];
+        }
+        $tag = PageTags::of('transient', $name, $site);
+        $this->store->watch(PageTags::bucket($tag));
+
+        return [$tag => true, PageTags::of($name === 'is_multi_author' ? 'list/any' : 'any', site: $this->site) => true];
     }
 }

@@ -21,6 +21,7 @@ namespace Larder\WordPress;
  * | terms/category    | list terms of the taxonomy                                                       |
  * | list/users, list/comments | list these                                                               |
  * | links             | have read the blogroll                                                           |
+ * | transient/name    | have read the transient; those of a network are of site 0                        |
  * | table/wp_posts    | have read the table by SQL of a plugin or theme                                  |
  * | any               | show what something else has kept, of which only that knows what it was made from |
  * | url/host/path     | are this page, of either scheme                                                  |
@@ -28,6 +29,9 @@ namespace Larder\WordPress;
  */
 final class PageTags
 {
+    /** Transients that hold nothing of the site's content, or what the hooks of queries know closer. */
+    private const TRANSIENTS = '~^(?:doing_cron|wp_core_block_css_files|wp_styles_for_blocks|global_styles.*|dirsize_cache|update_(?:core|plugins|themes)|theme_roots|wp_theme_files_patterns-.*|wp_theme_patterns_.*|wp_plugin_dependencies.*|available_translations)$~D';
+
     private function __construct() {}
 
     /** @param int|string|null $site its id; null: the present one */
@@ -36,5 +40,17 @@ final class PageTags
         $site ??= get_current_blog_id();
 
         return $what === '' ? "{$site}/{$kind}" : "{$site}/{$kind}/{$what}";
+    }
+
+    /** Whether a transient says nothing of what pages show. */
+    public static function isOfNoPage(string $transient): bool
+    {
+        return preg_match(self::TRANSIENTS, $transient) === 1;
+    }
+
+    /** One of 256 names for a tag, where tags may be many. */
+    public static function bucket(string $tag): string
+    {
+        return 'bucket/' . substr(hash('xxh3', $tag), 0, 2);
     }
 }

@@ -353,6 +353,45 @@ final class PageCacheTest extends TestCase
         self::assertSame([], $killed('$wpdb->insert("{$wpdb->prefix}things", ["name" => "g"]);'));
     }
 
+    #[DataProvider('stores')]
+    public function testAPageDiesWithATransientThatASaveRenewsOrDeletes(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $site->run('$wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}dates (name VARCHAR(100)) ENGINE=InnoDB"); foreach (["dates", "days"] as $name) { delete_transient($name); delete_site_transient($name); }');
+        $this->plugin($site, <<<'PHP'
+            function dates(string $of, bool $isOfAll = false): string {
+                $kept = $isOfAll ? get_site_transient($of) : get_transient($of);
+                if ($kept === false) {
+                    $kept = (string) $GLOBALS['wpdb']->get_var("SELECT GROUP_CONCAT(name) FROM {$GLOBALS['wpdb']->prefix}dates");
+                    $isOfAll ? set_site_transient($of, $kept, 600) : set_transient($of, $kept, 600);
+                }
+                return $kept;
+            }
+            add_action('wp_footer', static function (): void {
+                if (is_page()) { echo 'shown:', dates('dates'), ';'; }
+                if (is_single()) { echo 'shown:', dates('days', true), ';'; }
+            });
+            PHP);
+        $uris = ['/', '/sample-page/', '/hello-world/'];
+        $killed = static function (string $code) use ($site, $uris): array {
+            foreach ($uris as $uri) {
+                // The first time the transient is made.
+                $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; $pages->forget(home_url($argv[1]));', [$uri]);
+                $site->visit($uri);
+                self::assertTrue($site->visit($uri)->isHit(), $uri);
+            }
+            $site->run($code);
+
+            return array_values(array_filter($uris, static fn(string $uri): bool => !$site->visit($uri)->isHit()));
+        };
+        $killed('');
+        self::assertSame(['/sample-page/'], $killed('$wpdb->insert("{$wpdb->prefix}dates", ["name" => "monday"]); delete_transient("dates");'));
+        self::assertStringContainsString('shown:monday;', $site->visit('/sample-page/')->body);
+        self::assertSame(['/hello-world/'], $killed('set_site_transient("days", "tuesday", 600);'));
+        self::assertStringContainsString('shown:tuesday;', $site->visit('/hello-world/')->body);
+        self::assertSame([], $killed('set_transient("days", 1); delete_transient("unread"); set_site_transient("update_plugins", 1);'));
+    }
+
     public function testAPageDiesWithWhatOnlyAFilterOfAQueryOrMetaOfAllTellsOf(): void
     {
         $site = $this->site(true);
