@@ -83,6 +83,9 @@ final class ObjectCache
     /** @var array<array-key, array{string, list<string>}> group => [what its keys begin with in the store, its tags] */
     private array $places = [];
 
+    /** @var array<array-key, array<array-key, bool>>|null what was read, kept or deleted in a transaction that is open, and whether the store must forget it; null: there is none */
+    private ?array $touched = null;
+
     private bool $ends = false;
 
     /** The backend, if it reads ahead. */
@@ -228,6 +231,9 @@ final class ObjectCache
         $data = \is_object($data) ? clone $data : $data;
         [$name, $tags] = $this->place($group, $id);
         $this->note($group, $id, $this->backend->set($name, $data, $this->ttl($expire), $tags));
+        if ($key === 'last_changed') {
+            $this->touch($group, $id);
+        }
         unset($this->missed[$group][$id]);
         $this->cache[$group][$id] = $data;
 
@@ -399,6 +405,34 @@ final class ObjectCache
     public function decr($key, $offset = 1, $group = 'default'): int|float|false
     {
         return $this->isValid($key, __FUNCTION__) ? $this->count($key, -(int) $offset, empty($group) ? 'default' : $group) : false;
+    }
+
+    /** From now on other processes do not read what this one writes to the database, and it may not read what they write. */
+    public function beginTransaction(): void
+    {
+        $this->touched ??= [];
+    }
+
+    /** Others have read the old rows meanwhile and kept them, and this process new ones that may have been taken back. The database knows best. */
+    public function endTransaction(): void
+    {
+        $touched = $this->touched ?? [];
+        $this->touched = null;
+        foreach ($touched as $group => $ids) {
+            $group = (string) $group;
+            $names = [];
+            foreach ($ids as $id => $isChanged) {
+                $this->forget($group, $id);
+                if ($isChanged) {
+                    $names[] = $this->place($group, $id)[0];
+                }
+            }
+            if (!isset($this->non_persistent_groups[$group])) {
+                foreach (array_chunk($names, 500) as $some) {
+                    $this->backend->delete($some);
+                }
+            }
+        }
     }
 
     /** Of all sites. */
@@ -599,8 +633,9 @@ final class ObjectCache
         }
         [$name, $tags] = $this->place($group, $id);
         $version = 0;
-        $token = isset(self::CHANGED[$group]) && !isset($this->pending[$group][$id]) && $this->knows($group, $id) ? null : $this->judging($group, $id);
-        if ($token === null && $this->knows($group, $id)) {
+        $isOpen = $this->touch($group, $id);
+        $token = $isOpen || (isset(self::CHANGED[$group]) && !isset($this->pending[$group][$id]) && $this->knows($group, $id)) ? null : $this->judging($group, $id);
+        if (!$isOpen && $token === null && $this->knows($group, $id)) {
             [$there, $token, $version] = $this->backend->getForChange($name, $this->absent);
             // It was made from what this request has; if others have changed that, the database knows best.
             $token = $this->isSame($there, $old) ? $token : null;
@@ -636,8 +671,15 @@ final class ObjectCache
 
     private function fill(string $group, int|string $id, mixed $data, mixed $expire): void
     {
-        $token = $this->judging($group, $id);
         $data = \is_object($data) ? clone $data : $data;
+        if ($this->touch($group, $id, false)) {
+            $this->unqueue($group, $id);
+            unset($this->missed[$group][$id]);
+            $this->cache[$group][$id] = $data;
+
+            return;
+        }
+        $token = $this->judging($group, $id);
         $this->cache[$group][$id] = $data;
         $ttl = $this->ttl($expire);
         if ($this->holdsObjects(\is_object($data) ? get_mangled_object_vars($data) : $data, 8)) {
@@ -860,8 +902,20 @@ final class ObjectCache
         return $this->maxTtl === null ? $seconds : min($seconds, $this->maxTtl);
     }
 
+    /** @return bool whether a transaction is open. The store gets no row that was read in one: the rows may be those of its beginning, or never come to be. */
+    private function touch(string $group, int|string $id, bool $isChanged = true): bool
+    {
+        if ($this->touched === null) {
+            return false;
+        }
+        $this->touched[$group][$id] = $isChanged || ($this->touched[$group][$id] ?? false);
+
+        return true;
+    }
+
     private function forget(string $group, int|string $id): void
     {
+        $this->touch($group, $id);
         $this->unqueue($group, $id);
         unset($this->cache[$group][$id], $this->missed[$group][$id], $this->onlyHere[$group][$id]);
     }

@@ -31,6 +31,9 @@ final class PageCache
 
     private bool $hasFailed = false;
 
+    /** @var array<string, true> tags that were killed in a transaction that is open */
+    private array $uncommitted = [];
+
     /** @var array<string, true> why pages were killed in this request */
     private array $reasons = [];
 
@@ -40,6 +43,7 @@ final class PageCache
     public function __construct(
         private readonly Plugin $plugin,
         string $folder,
+        private readonly Transactions $transactions,
     ) {
         $this->dropIn = new DropIn($folder, WP_CONTENT_DIR, 'advanced-cache.php', 'a page cache');
     }
@@ -62,9 +66,14 @@ final class PageCache
         });
         $database = $GLOBALS['wpdb'] ?? null;
         if ($database instanceof \wpdb) {
-            $this->queries = new PageQueries($database, $this->wrote(...), $this->isVisit(...));
+            $this->queries = new PageQueries($database, $this->wrote(...), $this->isVisit(...), $this->transactions);
             $this->queries->hook();
         }
+        $this->transactions->after(function (): void {
+            $tags = array_map(strval(...), array_keys($this->uncommitted));
+            $this->uncommitted = [];
+            $tags === [] || $this->kill($tags, 'transaction');
+        });
         // From WordPress 6.8 on "setted" is another name for the same.
         foreach (['deleted_transient', version_compare(get_bloginfo('version'), '6.8-alpha', '>=') ? 'set_transient' : 'setted_transient'] as $hook) {
             add_action($hook, fn(mixed $name): mixed => \is_string($name) ? $this->keptAnew(PageTags::of('transient', $name), $name) : null, \PHP_INT_MAX);
@@ -157,6 +166,7 @@ final class PageCache
             add_action('shutdown', fn() => $this->warming()->schedule(), \PHP_INT_MAX);
         }
         $this->reasons[$why] = true;
+        $this->uncommitted += $this->transactions->isOpen() ? array_fill_keys($tags, true) : [];
         $isKnown = $this->store()->invalidate($tags, $isSoft ? $this->stale() : 0);
         $this->purge($tags);
         if (!$isKnown && !$this->hasFailed) {
@@ -195,6 +205,7 @@ final class PageCache
         if ($this->store()->isWatched(PageTags::bucket($tag)) === true) {
             $this->kill([$tag], "transient {$name}");
         } else {
+            $this->uncommitted += $this->transactions->isOpen() ? [$tag => true] : [];
             $this->store()->invalidate([$tag]);
         }
     }

@@ -21,8 +21,6 @@ final class PageQueries
     /** @var array<string, true> tables written to, of which the store does not know yet */
     private array $written = [];
 
-    private bool $isInTransaction = false;
-
     private int $next = 0;
 
     private string $core = '';
@@ -38,6 +36,7 @@ final class PageQueries
         private readonly \wpdb $database,
         private readonly \Closure $wrote,
         private readonly \Closure $isVisit,
+        private readonly Transactions $transactions,
     ) {}
 
     public function hook(): void
@@ -49,11 +48,7 @@ final class PageQueries
             return $answer;
         }, \PHP_INT_MIN);
         foreach ([\PHP_INT_MIN, \PHP_INT_MAX - 1] as $priority) {
-            add_action('shutdown', function (): void {
-                // What no COMMIT has confirmed is not there afterwards.
-                $this->isInTransaction = false;
-                $this->tell();
-            }, $priority);
+            add_action('shutdown', $this->tell(...), $priority);
         }
     }
 
@@ -77,12 +72,6 @@ final class PageQueries
                 break;
             case 'writes':
                 ($this->isVisit)() || $this->write($sql);
-                break;
-            case 'begins':
-                $this->isInTransaction = true;
-                break;
-            case 'ends':
-                $this->isInTransaction = false;
                 break;
         }
 
@@ -112,7 +101,7 @@ final class PageQueries
 
     private function tell(): void
     {
-        if ($this->written === [] || $this->isInTransaction) {
+        if ($this->written === [] || $this->transactions->isOpen()) {
             return;
         }
         $tables = array_map(strval(...), array_keys($this->written));

@@ -16,11 +16,14 @@ final class Plugin
 
     public readonly PageCache $pages;
 
+    private readonly Transactions $transactions;
+
     public function __construct(
         string $folder,
     ) {
         $this->dropIn = new DropIn($folder, WP_CONTENT_DIR);
-        $this->pages = new PageCache($this, $folder);
+        $this->transactions = new Transactions(ObjectCache::current());
+        $this->pages = new PageCache($this, $folder, $this->transactions);
     }
 
     public static function start(string $file): void
@@ -39,6 +42,7 @@ final class Plugin
             wp_clear_scheduled_hook(Measurement::EVENT);
             Measurement::clean();
         });
+        $plugin->transactions->hook();
         $plugin->pages->hook();
         // Before WordPress closes the object cache, which is where it goes.
         add_action('shutdown', $plugin->keepPurge(...), \PHP_INT_MAX);

@@ -353,6 +353,43 @@ final class PageCacheTest extends TestCase
         self::assertSame([], $killed('$wpdb->insert("{$wpdb->prefix}things", ["name" => "g"]);'));
     }
 
+    /** Others read the old rows until then, and would keep them. */
+    #[DataProvider('stores')]
+    public function testASaveInATransactionIsSeenWhenItIsCommittedAndNeverIfItIsNot(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $site->run('wp_update_post(["ID" => 1, "post_content" => "Before."]); update_option("posts_per_page", 1);');
+        $meanwhile = static fn(string $save, string $end): string => $site->run('$wpdb->query("START TRANSACTION"); ' . $save . ' $wpdb->get_var("SELECT 1"); foreach (["/hello-world/", "/"] as $uri) { for ($i = 0; $i < 2; $i++) { file_get_contents("http://127.0.0.1:' . $site->nginx->port . '$uri"); } } $wpdb->query("' . $end . '");');
+        $meanwhile('wp_update_post(["ID" => 1, "post_content" => "Committed."]); wp_insert_post(["post_title" => "A committed one", "post_status" => "publish"]);', 'COMMIT');
+        self::assertStringContainsString('Committed.', $site->visit('/hello-world/')->body);
+        self::assertStringContainsString('A committed one', $site->visit('/')->body);
+        $meanwhile('wp_update_post(["ID" => 1, "post_content" => "Withdrawn."]); get_post(1); update_option("blogname", "Withdrawn name"); get_option("blogname"); wp_insert_post(["post_title" => "A withdrawn one", "post_status" => "publish"]); get_posts();', 'ROLLBACK');
+        foreach (['/hello-world/', '/', '/?p=1', '/feed/'] as $uri) {
+            self::assertDoesNotMatchRegularExpression('/withdrawn/i', $site->visit($uri)->body);
+        }
+        self::assertStringNotContainsString('Withdrawn', $site->run('echo get_post(1)->post_content, get_option("blogname");'));
+        // After a COMMIT that is the last query, another server may ask this site.
+        $site->visit('/hello-world/');
+        $asked = $site->run('$wpdb->query("START TRANSACTION"); wp_update_post(["ID" => 1, "post_content" => "Asked for."]); file_get_contents("' . $site->url . '/hello-world/"); $wpdb->query("COMMIT"); echo wp_remote_retrieve_body(wp_remote_get("' . $site->url . '/hello-world/"));');
+        self::assertStringContainsString('Asked for.', $asked);
+        // Each COMMIT begins another.
+        $site->run('$wpdb->query("SET autocommit = 0"); $wpdb->query("COMMIT"); wp_update_post(["ID" => 1, "post_content" => "The second."]); file_get_contents("' . $site->url . '/hello-world/"); $wpdb->query("COMMIT");');
+        self::assertStringContainsString('The second.', $site->visit('/hello-world/')->body);
+        $site->run('update_option("posts_per_page", 10);');
+    }
+
+    /** It reads the rows of its beginning, whatever others have saved since. */
+    #[DataProvider('stores')]
+    public function testATransactionGivesOthersNoRowsOfItsBeginning(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $site->run('wp_update_post(["ID" => 1, "post_content" => "Of the beginning."]);');
+        $this->plugin($site, 'add_action("init", static function (): void { if (isset($_GET["save"])) { wp_update_post(["ID" => 1, "post_content" => "Saved meanwhile."]); wp_cache_delete(1, "posts"); exit; } });');
+        $read = $site->run('$wpdb->query("START TRANSACTION"); $wpdb->get_var("SELECT COUNT(*) FROM $wpdb->posts"); file_get_contents("' . $site->url . '/?save=1"); wp_cache_flush_runtime(); echo get_post(1)->post_content; file_get_contents("' . $site->url . '/hello-world/"); $wpdb->query("COMMIT"); $wpdb->query("SELECT 1"); echo get_post(1)->post_content;');
+        self::assertSame('Of the beginning.Saved meanwhile.', $read);
+        self::assertStringContainsString('Saved meanwhile.', $site->visit('/hello-world/')->body);
+    }
+
     #[DataProvider('stores')]
     public function testAPageDiesWithATransientThatASaveRenewsOrDeletes(bool $hasExtension): void
     {
