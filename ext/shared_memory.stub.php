@@ -25,7 +25,7 @@ namespace Larder {
     }
 
     /**
-     * A computation that remember() has asked for: what it knows, and what the computation may say of its item.
+     * A computation that remember() has asked for: its key, and all that the computation may say of its item.
      *
      * @strict-properties
      * @not-serializable
@@ -44,50 +44,52 @@ namespace Larder {
         /** Whether the value is stored. */
         public bool $isStored = true;
 
-        /** Whether what is returned only stands in for what could not be computed: then it is not stored, and no process tries again for $retry seconds. */
+        /** Whether the returned value only stands in for the one that could not be computed. Then it is not stored, and no process tries again for $retry seconds. */
         public bool $hasFailed = false;
 
         private function __construct() {}
 
         /**
-         * What may be served in place of the value: what is still good, if this is early, or what is stale, as remember() has
-         * it; the default if there is neither, or the computation is over.
+         * The value that may be served in place of a new one. If this is early, it is still good; else it is stale, as
+         * remember() has it. The default if there is neither, or the computation is over.
          */
         public function old(mixed $default = null): mixed {}
     }
 
     /**
-     * A cache in memory that all processes of a user on this machine share; with the ini setting larder.group, those of all
-     * members of that group.
+     * A cache in memory that all processes of a user on this machine share. With the ini setting larder.group, those of all
+     * members of that group share it.
      *
-     * Reading takes no lock, and hands out arrays and long strings in place, without copying them; they are ordinary
+     * Reading takes no lock, and hands out arrays and long strings in place, without copying them. They are ordinary
      * values all the same: code that changes one gets a copy of its own. Keys are 1 to 65,535 bytes, of any kind; keys given
      * as ints in arrays mean their decimal string. A TTL is in seconds; null means that the item does not expire, zero or
      * less deletes it.
      *
-     * Values are anything that PHP can serialise and make the same again: no closures, resources, generators, anonymous
-     * classes, and no objects of PHP's own that keep more than serialize() shows. Objects that say themselves what of them is
-     * stored (__serialize, __sleep, Serializable) are asked once a store. A value that cannot be made again is a miss: its class
-     * is gone or declares other properties, or something is thrown meanwhile (by an autoloader, __unserialize, __wakeup).
+     * Values are anything that PHP can serialise and make the same again. Closures, resources, generators and objects of
+     * anonymous classes are none, nor are objects of PHP's own that keep more than serialize() shows. Objects that say themselves what of them is
+     * stored (__serialize, __sleep, Serializable) are asked once a store. A value is a miss
+     * if its class is gone or declares other properties. The same holds if something is thrown while the value is made
+     * again (by an autoloader, __unserialize, __wakeup).
      *
-     * A full pool evicts what is worth least (S3-FIFO, SOSP 2023). Whatever goes wrong while the pool is in use (it is
-     * full of pinned values, another process is stopped) is a miss or a store that returns false, and is counted in
-     * statistics(); deletes and clears are never refused. A pool that does not evict refuses when it is full, or kept busy
-     * by others for seconds, and leaves what was there as it was. What must not be lost silently throws
-     * Larder\Exception\PoolUnusable if the pool cannot be reached: set, setMany, replace, delete, deleteMany, invalidateTags,
-     * clear, increment, token, statistics.
+     * A full pool evicts the items that are worth least (S3-FIFO, SOSP 2023). A pool may be full of pinned values while
+     * it is in use, and another process may be stopped. Then there are misses, and stores that return false, which
+     * statistics() counts. Deletes and clears are never refused. A pool that does not evict refuses when it is full, or kept busy
+     * by others for seconds, and leaves its items as they were. So that nothing is lost silently,
+     * these throw Larder\Exception\PoolUnusable if the pool cannot be reached: set, setMany, replace, delete, deleteMany,
+     * invalidateTags, clear, increment, token, statistics.
      *
-     * A value is as old as the moment its computation began; whatever was invalidated since then is dead. A *write* brings
-     * new truth: increment, replace, and a set of a key that this request has not missed. A *fill* only keeps what was
-     * computed because of a miss: fill, add, remember, and the first set of a key after this request missed it (get,
-     * getMany, fetch or has found nothing). A fill that began before a write, a delete, an invalidation of one of its tags
-     * or a clear by another process is refused, and so is one that began while the pool could not be reached; fills that
+     * A value is as old as the moment its computation began; an invalidation since then kills it. A *write* brings
+     * new truth: increment, replace, and a set of a key that this request has not missed. A *fill* only keeps a value that
+     * was computed because of a miss: fill, add and remember. So does the first set of a key after this request missed it
+     * (get, getMany, fetch or has found nothing). A fill is refused if another process has written or deleted the key
+     * since the fill began, invalidated one of its tags, or cleared. It is also refused if it began while the pool could not be reached. Fills that
      * overlap do not refuse each other.
      *
-     * A tag is a name, 1 to 65,535 bytes, that many items carry, up to 4,096 each; invalidating it kills all of them in constant
-     * time.
-     * A key that is empty or longer than 65,535 bytes is a ValueError everywhere, a key in an array that is neither string
-     * nor int a TypeError; whatever stores a value throws Larder\Exception\Unstorable if it cannot be stored.
+     * A tag is a name, 1 to 65,535 bytes, that many items carry, up to 4,096 each. Invalidating it kills all of them in
+     * constant time.
+     *
+     * A key that is empty or longer than 65,535 bytes is a ValueError everywhere. A key in an array that is neither string
+     * nor int is a TypeError. A value that cannot be stored is a Larder\Exception\Unstorable.
      *
      * @strict-properties
      * @not-serializable
@@ -112,7 +114,7 @@ namespace Larder {
         public static function open(string $name = 'default', ?int $size = null, bool $evict = true): SharedMemory {}
 
         /**
-         * Removes a pool for good, and what was saved of it. Processes that have it open go on with a new, empty one. The pool NAME.locks
+         * Removes a pool for good, and its snapshot. Processes that have it open go on with a new, empty one. The pool NAME.locks
          * goes along, where the library keeps the locks of a pool that does not evict.
          *
          * @return bool was there one
@@ -130,10 +132,10 @@ namespace Larder {
 
         /**
          * Writes what lives in a pool to a file that outlives the machine's memory, and ends the pool. The next one of its name
-         * begins with what was saved, tags, expiries and counters included, and the file is gone: it is used once at most.
+         * begins with all of that, tags, expiries and counters included. The file is used once at most, and is gone then.
          *
-         * Until it is done the pool is closed to all processes: reads miss, fills are refused, and whatever must not be lost throws
-         * PoolUnusable. The file lies in the directory larder-<uid> within larder.snapshot. What a new pool began with, or why
+         * Until it is done the pool is closed to all processes: reads miss, fills are refused, and changes that must not be lost
+         * throw PoolUnusable. The file lies in the directory larder-<uid> within larder.snapshot. What a new pool began with, or why
          * with nothing, is in statistics()['snapshot'].
          *
          * @phpstan-return array{path: string, items: int, bytes: int}|null null: there is no such pool
@@ -143,7 +145,7 @@ namespace Larder {
         public static function save(string $name = 'default'): ?array {}
 
         /**
-         * Gives a pool another size, and keeps what lives in it: the pool is saved, and the next one of its name is made in that
+         * Gives a pool another size, and keeps what lives in it. The pool is saved. The next one of its name is made in that
          * size and loaded, with no other process in between. If it gets smaller, it evicts what has no room.
          *
          * While it is saved, the pool is closed to all processes, as by save(); while the next one is loaded, others use it already.
@@ -158,9 +160,9 @@ namespace Larder {
         public static function resize(string $name, int $size): ?array {}
 
         /**
-         * The part of this pool whose keys begin with the prefix and whose items carry the tag. It is used like a pool of its own:
-         * it is given and gives keys without the prefix, and clear() kills what is in it, in constant time. Whatever names tags,
-         * and what begins or ends with a request, is the whole pool's, and so are the figures. A part may have parts, up to 64 in
+         * The part of this pool whose keys begin with the prefix and whose items carry the tag. It is used like a pool of its own.
+         * Its keys are given and told without the prefix, and clear() kills its items in constant time. Tags, the beginning and
+         * the end of a request, and the figures are the whole pool's. A part may have parts, up to 64 in
          * each other; a clear of one kills what is in those, too.
          *
          * @param string $prefix no other part's may begin with it
@@ -187,9 +189,8 @@ namespace Larder {
         public function fetch(array $keys): array {}
 
         /**
-         * The first set of a key that this request has missed, and not read since, only keeps what was computed because of
-         * the miss: it is refused, and what is there stays, if others wrote or deleted the key since the miss. What is new
-         * truth all the same is set with a token of this moment.
+         * The first set of a key that this request has missed, and not read since, is a fill. If others wrote or deleted
+         * the key since the miss, it is refused, and their value stays. New truth of such a key is set with a token of this moment.
          *
          * @phpstan-param array<array-key,string|int> $tags
          * @param \Larder\Token|null $token taken before reading what the value was made from: the value is refused, and what
@@ -254,11 +255,11 @@ namespace Larder {
         /**
          * The value; if there is none, what $compute returns, which is kept for $ttl seconds from then on.
          *
-         * Of all processes that miss the key at once, one computes; the others wait for it, or serve what is stale: what
-         * expired less than $grace seconds ago, or what an invalidation lets be served. Shortly before the item expires, one process computes it anew early while the
-         * others go on with it: the sooner, the longer the computation took (XFetch: Vattani, Chierichetti, Lowenstein:
-         * "Optimal Probabilistic Cache Stampede Prevention", VLDB 2015). If it throws an \Exception, and
-         * something is still there, or stale, that is returned.
+         * Of all processes that miss the key at once, one computes. The others wait for it, or serve a stale value. That
+         * is one that expired less than $grace seconds ago, or that an invalidation lets be served. Shortly before the item
+         * expires, one process computes it anew while the others go on with it: the sooner, the longer the computation took.
+         * (XFetch: Vattani, Chierichetti, Lowenstein: "Optimal Probabilistic Cache Stampede Prevention", VLDB 2015.) If the
+         * computation throws an \Exception, and a value is still there, or a stale one, that is returned.
          *
          * @phpstan-template T
          * @phpstan-template TGiven
@@ -273,8 +274,8 @@ namespace Larder {
          *     one that is killed is noticed at once; 0: no lease, each process that misses computes
          * @param float|null $missWait seconds to wait for another's computation before computing in spite of it; null: twice $lease
          * @param float $staleWait seconds to wait for it although something stale could be served
-         * @param float $retry seconds in which no process tries again after a computation has thrown and what is there was
-         *     served
+         * @param float $retry seconds in which no process tries again after a computation has thrown and the present value
+         *     was served
          * @phpstan-return T
          * @throws \Throwable what $compute throws
          * @throws \Larder\Exception\Unstorable
@@ -311,8 +312,8 @@ namespace Larder {
         public function delete(string $key, ?int $version = null): bool {}
 
         /**
-         * Reads an item and deletes exactly what was read, atomically: of several processes that take at once one gets it,
-         * and nothing that is stored meanwhile is deleted. What cannot be read stays.
+         * Reads an item and deletes exactly that one, atomically. Of several processes that take at once one gets it,
+         * and nothing that is stored meanwhile is deleted. An item that cannot be read stays.
          *
          * @phpstan-return array{mixed, int|null, int}|null what fetch() says of it; null: there is none, or other processes
          *     replaced it a thousand times while this one tried
@@ -345,7 +346,7 @@ namespace Larder {
          *
          * @param int|null $min a sum below it is it
          * @param bool $create false: an absent one is not made
-         * @param int $version of a value that is no int, as fetch() says it: if the key still has that, it counts as $number; 0: none
+         * @param int $version of a value that is no int, as fetch() says it. If the key still has it, it counts as $number; 0: none
          * @return int|null the new value; null: there is none, and none was to be made
          * @throws \Larder\Exception\NotACounter the value is not an int, or the sum is beyond an int; nothing was changed
          * @throws \Larder\Exception\PoolUnusable the pool is full, kept busy by others, or cannot be reached, as the message
@@ -368,7 +369,7 @@ namespace Larder {
          * a moment ago, the end of that time stays for both. Any other invalidation, delete or clear ends it, and eviction may.
          *
          * @phpstan-param array<array-key,string|int> $tags
-         * @param int $serveStale seconds; 0: what is killed is never served again
+         * @param int $serveStale seconds; 0: the killed items are never served again
          * @throws \ValueError $serveStale is negative
          * @throws \Larder\Exception\PoolUnusable the pool cannot be reached, so nothing was invalidated
          */
