@@ -437,7 +437,7 @@ final class PageCacheTest extends TestCase
             add_action('pre_get_posts', static function (WP_Query $query): void {
                 if ($query->is_main_query() && $query->is_home()) {
                     $query->set('posts_per_page', 1);
-                    add_filter('posts_clauses', static fn(array $clauses): array => ['join' => " JOIN {$GLOBALS['wpdb']->postmeta} r ON r.post_id = {$GLOBALS['wpdb']->posts}.ID AND r.meta_key = 'rank'", 'orderby' => 'r.meta_value DESC'] + $clauses);
+                    add_filter('posts_clauses', static fn(array $clauses, WP_Query $of): array => ($of === $query ? ['join' => " JOIN {$GLOBALS['wpdb']->postmeta} r ON r.post_id = {$GLOBALS['wpdb']->posts}.ID AND r.meta_key = 'rank'", 'orderby' => 'r.meta_value DESC'] : []) + $clauses, 10, 2);
                 }
             });
             add_action('wp_footer', static function (): void {
