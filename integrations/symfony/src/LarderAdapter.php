@@ -61,7 +61,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     /** @var (\Closure(callable(CacheItem, bool): mixed, CacheItem, bool, self, \Closure(CacheItem): void, ?LoggerInterface): mixed)|null what Symfony wants around the callbacks of get() */
     private ?\Closure $wrapper = null;
 
-    /** @var array<array-key, CacheItem> by key */
+    /** @var array<array-key, CacheItem> by key; a read of one of them stores all, a read of another key leaves them for commit() */
     private array $deferred = [];
 
     /**
@@ -142,10 +142,10 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
      */
     public function get(string $key, callable $callback, ?float $beta = null, ?array &$metadata = null): mixed
     {
-        if ($this->deferred !== []) {
+        $id = $this->names->key($key);
+        if (isset($this->deferred[$key])) {
             $this->commit();
         }
-        $id = $this->names->key($key);
         try {
             $kept = $this->cache->get($id, $this->absent);
         } catch (StoreUnavailable $failure) {
@@ -174,10 +174,10 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
 
     public function getItem(mixed $key): CacheItem
     {
-        if ($this->deferred !== []) {
+        $id = $this->names->key($key);
+        if (isset($this->deferred[$key])) {
             $this->commit();
         }
-        $id = $this->names->key($key);
         try {
             $kept = $this->cache->get($id, $this->absent);
         } catch (StoreUnavailable $failure) {
@@ -196,8 +196,11 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     public function getItems(array $keys = []): iterable
     {
         $ids = array_map($this->names->key(...), array_values($keys));
-        if ($this->deferred !== []) {
-            $this->commit();
+        foreach ($this->deferred === [] ? [] : $keys as $key) {
+            if (\is_string($key) && isset($this->deferred[$key])) {
+                $this->commit();
+                break;
+            }
         }
         try {
             $found = $ids === [] ? [] : $this->cache->getMany($ids);
@@ -211,10 +214,10 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
 
     public function hasItem(mixed $key): bool
     {
-        if ($this->deferred !== []) {
+        $id = $this->names->key($key);
+        if (isset($this->deferred[$key])) {
             $this->commit();
         }
-        $id = $this->names->key($key);
         try {
             return $this->cache->has($id);
         } catch (StoreUnavailable $failure) {

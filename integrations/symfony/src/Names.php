@@ -50,7 +50,11 @@ final class Names
         return new self($prefix, $this->root, [...$this->tags, self::legal($prefix)]);
     }
 
-    /** @throws InvalidArgumentException */
+    /**
+     * @phpstan-assert string $key
+     *
+     * @throws InvalidArgumentException
+     */
     public function key(mixed $key): string
     {
         if (!\is_string($key) || $key === '' || preg_match(self::RESERVED, $key) !== 0) {

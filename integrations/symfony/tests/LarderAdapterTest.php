@@ -5,10 +5,12 @@ declare(strict_types=1);
 namespace Larder\Symfony\Tests;
 
 use Larder\Cache;
+use Larder\Event\Written;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Symfony\LarderAdapter;
 use Larder\Tests\Contract\Crowd;
+use Larder\Tests\EventList;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
@@ -390,6 +392,42 @@ final class LarderAdapterTest extends TestCase
         $expiry = $cache->store->fetch(['pool:a', 'pool:b'])->items;
         self::assertEqualsWithDelta(time() + 50, $expiry['pool:a']->expiry, 2);
         self::assertEqualsWithDelta(time() + 100, $expiry['pool:b']->expiry, 2);
+    }
+
+    public function testDeferredItemsAreStoredTogetherThoughOthersAreReadMeanwhile(): void
+    {
+        $events = new EventList();
+        $written = static fn(): array => array_values(array_map(static fn(Written $event): array => $event->keys, array_filter($events->events, static fn(object $event): bool => $event instanceof Written)));
+        $pool = new LarderAdapter(new Cache(new ArrayStore(), events: $events), 'pool');
+        foreach (['a', 'b', '7'] as $key) {
+            $item = $pool->getItem($key);
+            $pool->saveDeferred($item->set("of {$key}"));
+            $pool->hasItem("beside {$key}");
+            $pool->get("beside {$key}", static function (ItemInterface $item, bool &$save): int {
+                $save = false;
+
+                return 1;
+            });
+            iterator_to_array($pool->getItems(["beside {$key}", 'c']));
+        }
+        self::assertSame([], $written());
+        $pool->commit();
+        self::assertSame([['pool:a', 'pool:b', 'pool:7']], $written());
+    }
+
+    public function testADeferredItemIsReadAsItWasSaved(): void
+    {
+        $reads = [
+            'get' => static fn(LarderAdapter $pool): mixed => $pool->get('7', static fn(): string => 'computed'),
+            'getItem' => static fn(LarderAdapter $pool): mixed => $pool->getItem('7')->get(),
+            'getItems' => static fn(LarderAdapter $pool): mixed => iterator_to_array($pool->getItems(['other', '7']), false)[1]->get(),
+            'hasItem' => static fn(LarderAdapter $pool): mixed => $pool->hasItem('7') ? 'deferred' : 'absent',
+        ];
+        foreach ($reads as $name => $read) {
+            $pool = new LarderAdapter($this->pools->open('array'), 'pool');
+            $pool->saveDeferred($pool->getItem('7')->set('deferred'));
+            self::assertSame('deferred', $read($pool), $name);
+        }
     }
 
     public function testAValueThatLooksLikeOneWithMetadataComesBackAsItWas(): void
