@@ -530,7 +530,7 @@ final class Cache
      * An item with a token is judged by it, as a write or, with Item::$fill, as a fill. One without is judged as by set(),
      * add() or replace(). Here a TTL of null is the cache's default; one of more than Ttl::LONGEST seconds is no end.
      *
-     * @param iterable<mixed, Item>         $items      of two with the same key the last one counts
+     * @param iterable<mixed, Item>         $items      of two with the same key the last one counts, in the mode Add the first
      * @param OnConflict                    $onConflict as of set()
      * @param ?array<array-key, Unstorable> $unstorable is given why values cannot be stored, by key
      *

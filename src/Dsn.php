@@ -310,9 +310,10 @@ final class Dsn
         if (preg_match('/^([a-z][a-z0-9+.-]*):/i', $dsn, $match) !== 1) {
             throw InvalidDsn::withoutScheme(self::masked($dsn));
         }
-        $scheme = preg_replace('/^valkey(?=s?(?:\+|$))/D', 'redis', strtolower($match[1])) ?? '';
+        $named = strtolower($match[1]);
+        $scheme = preg_replace('/^valkey(?=s?(?:\+|$))/D', 'redis', $named) ?? '';
 
-        return isset(self::SERVERS[$scheme]) ? $scheme : throw InvalidDsn::unknownScheme($scheme, self::schemes());
+        return isset(self::SERVERS[$scheme]) ? $scheme : throw InvalidDsn::unknownScheme($named, self::schemes());
     }
 
     /** @return non-empty-list<string> also by their other names */
@@ -364,13 +365,13 @@ final class Dsn
 
     /**
      * A password never appears in a message, nor any part of one that should have been percent-encoded: it may reach to the
-     * last "@", and where there is none, from the colon on if no port follows that.
+     * last "@", and where there is none, from the colon on if no port follows that. A user alone may be meant as a password.
      */
     private static function masked(#[\SensitiveParameter] string $dsn): string
     {
         return preg_replace(
-            ['~(//[^:@]*):.*@~s', '~(//[^:@\[]*):(?!…@|\d+(?:[,/?]|$))[^@]*$~', '~([?&](?:secret|sentinel_password)=)[^&]*~'],
-            ['$1:…@', '$1:…', '$1…'],
+            ['~(//[^:@]*):.*@~s', '~//[^:/][^:]*@~', '~(//[^:@\[]*):(?!…@|\d+(?:[,/?]|$))[^@]*$~', '~([?&](?:secret|sentinel_password)=)[^&]*~'],
+            ['$1:…@', '//…@', '$1:…', '$1…'],
             $dsn,
         ) ?? '';
     }

@@ -67,6 +67,21 @@ final class RedisUsersTest extends OwnServers
         self::assertNobodyIsLetInBy(str_replace('shop:hunter2@', '', $dsn), 'hunter2');
     }
 
+    /** The default user may be allowed everything. */
+    #[DataProvider('clients')]
+    public function testAUserWithoutAPasswordIsNotTakenForTheDefaultUser(string $options): void
+    {
+        $server = $this->started(CacheServer::redisOnPort());
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        self::assertTrue($redis->rawCommand('ACL', 'SETUSER', 'reader', 'on', 'nopass', '~*', '+@all', '-@write'));
+        foreach (['reader', 'reader:', 'nobody', 'hunter2'] as $user) {
+            self::assertNobodyIsLetInBy("redis://{$user}@127.0.0.1:{$server->port}?{$options}", 'hunter2');
+        }
+        self::assertTrue($redis->rawCommand('ACL', 'SETUSER', 'reader', '+@all'));
+        self::assertTrue(Cache::open("redis://reader@127.0.0.1:{$server->port}?{$options}", strict: true)->set('key', 'value'));
+    }
+
     #[DataProvider('clients')]
     public function testSuchAUserCanDoEverythingInAClusterWithTls(string $options): void
     {

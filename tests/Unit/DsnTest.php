@@ -245,6 +245,7 @@ final class DsnTest extends TestCase
         yield 'an absent store with an option' => ['absent:?size=1M', 'a "absent" DSN has no options; remove it'];
         yield 'an absent store in front of another' => ['absent: > sqlite:/tmp/never-made/x.db', 'cannot stand in front of another'];
         yield 'an absent store behind another' => ['array: > absent:', 'has no log that a near store could follow'];
+        yield 'a scheme by its other name' => ['valkey+tls://localhost', '"valkey+tls" is unknown; did you mean "valkeys"'];
         yield 'a Memcached with a path' => ['memcached://localhost/1', 'has a user or a path'];
     }
 
@@ -308,7 +309,7 @@ final class DsnTest extends TestCase
 
     public function testAPasswordIsNeverInAMessage(): void
     {
-        foreach (['redis://user:hunter2@localhost:0', 'redis://:hunter2@', 'redis://:hunter2@one,two', 'redis+cluster://:hunter2@one,:', 'redis+sentinel://:hunter2@one', 'apcu:?grace=x > redis://user:hunter2@localhost', 'apcu: > memcached://user:hunter2@localhost', '//user:hunter2@localhost'] as $dsn) {
+        foreach (['redis://user:hunter2@localhost:0', 'redis://:hunter2@', 'redis://:hunter2@one,two', 'redis+cluster://:hunter2@one,:', 'redis+sentinel://:hunter2@one', 'apcu:?grace=x > redis://user:hunter2@localhost', 'apcu: > memcached://user:hunter2@localhost', '//user:hunter2@localhost', 'rediss+cluster://hunter2@one,:', 'redis+unix://p@hunter2@run/redis.sock'] as $dsn) {
             try {
                 Stores::open($dsn);
                 self::fail('A wrong DSN was opened.');

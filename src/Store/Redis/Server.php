@@ -78,8 +78,11 @@ final class Server
     public function greeting(): array
     {
         $greeting = [];
-        if ($this->password !== null) {
-            $greeting[] = $this->user === null ? ['AUTH', $this->password] : ['AUTH', $this->user, $this->password];
+        if ($this->user !== null) {
+            // One without a password is a user all the same, and may be allowed another part of the server than the default user.
+            $greeting[] = ['AUTH', $this->user, $this->password ?? ''];
+        } elseif ($this->password !== null) {
+            $greeting[] = ['AUTH', $this->password];
         }
         // The client keeps connections by their address only: the last user may have been in another database.
         if ($this->database !== 0 || $this->isKept()) {
