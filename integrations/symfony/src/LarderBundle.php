@@ -18,6 +18,7 @@ use Symfony\Component\DependencyInjection\Loader\Configurator\ContainerConfigura
 use Symfony\Component\DependencyInjection\Reference;
 use Symfony\Component\HttpKernel\Bundle\AbstractBundle;
 use Symfony\Component\Lock\PersistingStoreInterface;
+use Symfony\Component\Messenger\Event\WorkerRunningEvent;
 
 /**
  * Larder in a site of Symfony. It has the adapter cache.adapter.larder, to which framework.cache gives DSNs of Larder's as providers. Where
@@ -35,6 +36,8 @@ final class LarderBundle extends AbstractBundle
     public const LIMITS = 'larder.rate_limiter_storage';
 
     public const LIMITERS_LOCKS = 'larder.rate_limiter_locks';
+
+    public const WORKER_LISTENER = 'larder.worker_listener';
 
     public function configure(DefinitionConfigurator $definition): void
     {
@@ -70,6 +73,11 @@ final class LarderBundle extends AbstractBundle
             $container->setDefinition(self::LIMITS, new Definition(RateLimiterStorage::class, [new Reference(self::LIMITS . '.cache')]));
             $container->setDefinition(self::LIMITERS_LOCKS, (new Definition(RateLimiterLocks::class, [new Reference(self::LIMITS . '.cache')]))
                 ->setFactory([RateLimiterLocks::class, 'in']));
+        }
+        if (class_exists(WorkerRunningEvent::class)) {
+            // Before the listener that asks the cache whether workers are to stop.
+            $container->setDefinition(self::WORKER_LISTENER, (new Definition(WorkerListener::class, [[]]))
+                ->addTag('kernel.event_listener', ['event' => WorkerRunningEvent::class, 'method' => 'refresh', 'priority' => 10]));
         }
         if ($container->hasParameter('kernel.debug') && $container->getParameter('kernel.debug') === true) {
             $container->setDefinition('data_collector.larder', (new Definition(LarderDataCollector::class))

@@ -19,6 +19,7 @@ use Symfony\Component\Cache\Adapter\TraceableTagAwareAdapter;
 use Symfony\Component\Console\Input\ArrayInput;
 use Symfony\Component\Console\Output\BufferedOutput;
 use Symfony\Component\DependencyInjection\Exception\InvalidArgumentException;
+use Symfony\Component\EventDispatcher\EventDispatcherInterface;
 use Symfony\Component\HttpFoundation\Request;
 use Symfony\Component\HttpKernel\Profiler\Profiler;
 use Symfony\Component\Lock\LockFactory;
@@ -170,6 +171,36 @@ final class BundleTest extends TestCase
         self::assertSame('computed 2', $item->get());
         self::assertSame(['recipe' => 'recipe'], $item->getMetadata()[ItemInterface::METADATA_TAGS]);
         self::assertGreaterThanOrEqual(2, $item->getMetadata()[ItemInterface::METADATA_CTIME]);
+    }
+
+    public function testAWorkerThatHasNoMessagesStopsWhenItIsToldTo(): void
+    {
+        if (!interface_exists(MessageBusInterface::class)) {
+            self::markTestSkipped('Messenger is not here in the version of this Symfony.');
+        }
+        $boot = fn() => $this->boot(<<<'YAML'
+                    cache: { app: cache.adapter.larder }
+                    messenger: { transports: { later: 'in-memory://' } }
+            YAML, ['messenger.default_bus', 'messenger.transport.later', 'event_dispatcher'], "{ dsn: 'array: > {$this->pools->dsn('SQLite')}' }");
+        $boot();
+        // The signal of an earlier deployment is what the worker keeps near.
+        $this->command('messenger:stop-workers');
+        $boot();
+        $events = $this->service('event_dispatcher', EventDispatcherInterface::class);
+        $queue = $this->service('messenger.transport.later', \Symfony\Component\Messenger\Transport\InMemory\InMemoryTransport::class);
+        $worker = new \Symfony\Component\Messenger\Worker(['later' => $queue], $this->service('messenger.default_bus', MessageBusInterface::class), $events);
+        $looks = 0;
+        $events->addListener(\Symfony\Component\Messenger\Event\WorkerRunningEvent::class, function () use (&$looks, $boot, $worker): void {
+            $looks++;
+            if ($looks === 2) {
+                $boot();
+                $this->command('messenger:stop-workers');
+            } elseif ($looks === 5) {
+                $worker->stop();
+            }
+        }, -2_000);
+        $worker->run(['sleep' => 1]);
+        self::assertSame(3, $looks);
     }
 
     public function testLocksAndSessionsAreServices(): void

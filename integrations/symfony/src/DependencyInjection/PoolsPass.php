@@ -7,9 +7,11 @@ namespace Larder\Symfony\DependencyInjection;
 use Larder\Symfony\LarderBundle;
 use Symfony\Component\Cache\Adapter\ChainAdapter;
 use Symfony\Component\Cache\Adapter\TagAwareAdapter;
+use Symfony\Component\DependencyInjection\Argument\IteratorArgument;
 use Symfony\Component\DependencyInjection\ChildDefinition;
 use Symfony\Component\DependencyInjection\Compiler\CompilerPassInterface;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\ContainerInterface;
 use Symfony\Component\DependencyInjection\Definition;
 use Symfony\Component\DependencyInjection\Exception\InvalidArgumentException;
 use Symfony\Component\DependencyInjection\Reference;
@@ -33,10 +35,15 @@ final class PoolsPass implements CompilerPassInterface
             }
         }
         $this->unwrap($container, $ours);
+        $caches = array_keys($container->findTaggedServiceIds(LarderBundle::CACHE));
         if ($container->hasDefinition('data_collector.larder')) {
-            foreach (array_keys($container->findTaggedServiceIds(LarderBundle::CACHE)) as $id) {
+            foreach ($caches as $id) {
                 $container->getDefinition('data_collector.larder')->addMethodCall('add', [new Reference($id)]);
             }
+        }
+        if ($container->hasDefinition(LarderBundle::WORKER_LISTENER)) {
+            $opened = array_map(static fn(string $id): Reference => new Reference($id, ContainerInterface::IGNORE_ON_UNINITIALIZED_REFERENCE), $caches);
+            $container->getDefinition(LarderBundle::WORKER_LISTENER)->replaceArgument(0, new IteratorArgument($opened));
         }
     }
 
