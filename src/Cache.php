@@ -532,7 +532,7 @@ final class Cache
      *
      * @param iterable<mixed, Item>         $items      of two with the same key the last one counts, in the mode Add the first
      * @param OnConflict                    $onConflict as of set()
-     * @param ?array<array-key, Unstorable> $unstorable is given why values cannot be stored, by key
+     * @param mixed                         $unstorable is set to an array of Unstorable by key, which say why values cannot be stored
      *
      * @param-out array<array-key, Unstorable> $unstorable
      *
@@ -548,7 +548,7 @@ final class Cache
         iterable $items,
         SaveMode $mode = SaveMode::Set,
         OnConflict $onConflict = OnConflict::Leave,
-        ?array &$unstorable = null,
+        mixed &$unstorable = null,
     ): array {
         $unstorable = $checked = $prepared = $removedIfRefused = [];
         foreach ($items as $item) {
@@ -641,7 +641,7 @@ final class Cache
     }
 
     /**
-     * @param ?bool $existed is set to whether there was something; null: the store is unavailable
+     * @param mixed $existed is set to whether there was something, as a bool; null: the store is unavailable
      *
      * @param-out ?bool $existed
      *
@@ -650,7 +650,7 @@ final class Cache
      * @throws InvalidKey
      * @throws StoreUnavailable if the cache is strict
      */
-    public function delete(string $key, ?bool &$existed = null): bool
+    public function delete(string $key, mixed &$existed = null): bool
     {
         $pool = $this->outbox->pool;
         // As in set().
@@ -682,7 +682,7 @@ final class Cache
 
     /**
      * @param iterable<mixed> $keys    strings; ints are taken for their decimal strings
-     * @param ?list<string>   $existed is set to those of the keys that held something; null: the store is unavailable
+     * @param mixed           $existed is set to the list of those keys that held something; null: the store is unavailable
      *
      * @param-out ?list<string> $existed
      *
@@ -691,7 +691,7 @@ final class Cache
      * @throws InvalidKey
      * @throws StoreUnavailable if the cache is strict
      */
-    public function deleteMany(iterable $keys, ?array &$existed = null): bool
+    public function deleteMany(iterable $keys, mixed &$existed = null): bool
     {
         $existed = null;
         $existed = $this->deleted(Names::keys($keys));
