@@ -94,6 +94,8 @@ typedef struct remembering {
     zval *through;   /* what is called in place of the computation, and calls it; NULL: nothing */
     uint64_t *own;   /* room for tags */
     bool has_failed; /* the computation, and what is there was served */
+    bool is_leased;
+    zend_object *told; /* what the computation that runs is told; NULL: none runs */
     zend_fcall_info compute;
     zend_fcall_info_cache cache;
     double beta;
@@ -262,26 +264,14 @@ static void call_computation(remembering *call, zend_object *object, zval *resul
     zend_call_function(&compute, &cache);
 }
 
-static void end_computation(zend_object *object)
+/* What it was told may be kept for longer. */
+static void end_computation(remembering *call)
 {
-    computation_of(object)->call = NULL;
-    computation_of(object)->found = NULL;
-}
-
-/* A fatal error leaves the call by a jump. Its object may be there afterwards, for functions that run at the end. */
-static void call_to_its_end(remembering *call, zend_object *object, zval *result)
-{
-    zend_try
-    {
-        call_computation(call, object, result);
+    if (call->told != NULL) {
+        computation_of(call->told)->call = NULL;
+        computation_of(call->told)->found = NULL;
+        call->told = NULL;
     }
-    zend_catch
-    {
-        end_computation(object);
-        zend_bailout();
-    }
-    zend_end_try();
-    end_computation(object);
 }
 
 /* Computes and keeps it. False: it threw. The token comes before the reading, or what is deleted meanwhile would be
@@ -293,8 +283,9 @@ static bool compute(remembering *call, const zval *found, zval *result)
     uint64_t began = microseconds();
     call->on.terms.life = pool->attached.life;
     call->on.terms.token = usable ? larder_now_logical(pool->header) : 0;
-    zend_object *object = begin_computation(call, found);
-    call_to_its_end(call, object, result);
+    zend_object *object = call->told = begin_computation(call, found);
+    call_computation(call, object, result);
+    end_computation(call);
     bool computed = !EG(exception) && !Z_ISUNDEF_P(result);
     if (computed) {
         if (Z_ISREF_P(result)) {
@@ -340,6 +331,10 @@ static void compute_missing(remembering *call, zval *result)
 
 static void end_lease(remembering *call)
 {
+    if (!call->is_leased) {
+        return;
+    }
+    call->is_leased = false;
     if (call->has_failed && call->retry_ms > 0) {
         larder_lease_hold_off(call->pool, call->key, call->retry_ms);
     } else {
@@ -351,15 +346,15 @@ static void end_lease(remembering *call)
 static void compute_early(remembering *call, zval *result)
 {
     zval fresh;
-    bool leased = call->lease_ms > 0;
-    if (leased && larder_lease_take(call->pool, call->key, call->lease_ms) != LARDER_LEASE_TAKEN) {
-        return;
+    if (call->lease_ms > 0) {
+        if (larder_lease_take(call->pool, call->key, call->lease_ms) != LARDER_LEASE_TAKEN) {
+            return;
+        }
+        call->is_leased = true;
     }
     bool computed = compute(call, result, &fresh);
     call->has_failed |= !computed && may_be_forgiven();
-    if (leased) {
-        end_lease(call);
-    }
+    end_lease(call);
     if (computed) {
         zval_ptr_dtor(result);
         ZVAL_COPY_VALUE(result, &fresh);
@@ -369,6 +364,23 @@ static void compute_early(remembering *call, zval *result)
     if (may_be_forgiven()) {
         zend_clear_exception();
     }
+}
+
+/* A fatal error leaves the call by a jump. Functions that run at the end of the request may then take their time, or
+ * ask what the computation was told. */
+static void run_to_its_end(remembering *call, void (*run)(remembering *call, zval *result), zval *result)
+{
+    zend_try
+    {
+        run(call, result);
+    }
+    zend_catch
+    {
+        end_computation(call);
+        end_lease(call);
+        zend_bailout();
+    }
+    zend_end_try();
 }
 
 /* Hands out what is there; computes it early if it is time to. False: nothing is there. model/lease.pml: serve() */
@@ -383,7 +395,7 @@ static bool serve(remembering *call, zval *result)
         return EG(exception) != NULL;
     }
     if (UNEXPECTED(early)) {
-        compute_early(call, result);
+        run_to_its_end(call, compute_early, result);
     }
     return true;
 }
@@ -421,12 +433,22 @@ static bool wait_for_other(remembering *call, uint64_t began, enum larder_lease_
 }
 
 /* The lease is given back when the value is stored, not before: a process that waits for it looks then.
- * model/lease.pml: remember(), compute() */
+ * model/lease.pml: compute() */
+static void compute_leased(remembering *call, zval *result)
+{
+    /* Between our look and our lease another may have come and gone. */
+    if (!call->is_leased || !larder_exists(call->pool, call->key) || !serve(call, result)) {
+        compute_missing(call, result);
+    }
+    end_lease(call);
+}
+
+/* model/lease.pml: remember() */
 static void remember(remembering *call, zval *result)
 {
     larder_pool *pool = call->pool;
     if (!larder_pool_enter(pool)) {
-        compute_missing(call, result);
+        run_to_its_end(call, compute_missing, result);
         return;
     }
     if (serve(call, result)) {
@@ -438,13 +460,8 @@ static void remember(remembering *call, zval *result)
     if (wait_for_other(call, began, &lease, result)) {
         return;
     }
-    /* Between our look and our lease another may have come and gone. */
-    if (lease != LARDER_LEASE_TAKEN || !larder_exists(pool, call->key) || !serve(call, result)) {
-        compute_missing(call, result);
-    }
-    if (lease == LARDER_LEASE_TAKEN) {
-        end_lease(call);
-    }
+    call->is_leased = lease == LARDER_LEASE_TAKEN;
+    run_to_its_end(call, compute_leased, result);
 }
 
 ZEND_METHOD(Larder_SharedMemory, remember)

@@ -141,28 +141,6 @@ $pool->remember('unset', function (Computation $its): int {
     return 1;
 }, 60, ['unset']);
 same($pool->get('unset'), null, 'what does not say that it is stored is not');
-
-// A fatal error ends it as well, and a shutdown function may still have it.
-$fatal = <<<'CODE'
-    function deep(int $times): mixed
-    {
-        return $times > 0 ? array_map(deep(...), [$times - 1]) : str_repeat('A', 100);
-    }
-
-    $pool = Larder\SharedMemory::open(pool_name(), 8 << 20);
-    register_shutdown_function(function (): void {
-        global $its;
-        deep(60); // on the stack, where the call was
-        echo $its->old('nothing any more'), "\n";
-    });
-    $remember = fn () => $pool->remember('fatal', function (Larder\Computation $computation): void {
-        $GLOBALS['its'] = $computation;
-        eval('class NotAbstract { abstract function f(); }');
-    });
-    CODE;
-foreach (['$remember();', '(new Fiber($remember))->start();'] as $call) {
-    echo run_php("$fatal\n$call", ['display_errors' => 0, 'log_errors' => 0]), "\n";
-}
 ?>
 --CLEAN--
 <?php
@@ -182,5 +160,3 @@ Error: Call to private Larder\Computation::__construct() from global scope
 Error: Cannot modify readonly property Larder\Computation::$key
 TypeError: Cannot assign string to property Larder\Computation::$ttl of type ?int
 ValueError: Larder\SharedMemory::remember(): Argument #4 ($tags) must not contain a tag of 0 bytes; a tag has 1 to 65535 bytes
-nothing any more
-nothing any more
