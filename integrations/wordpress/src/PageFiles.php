@@ -15,12 +15,15 @@ namespace Larder\WordPress;
  *     log-EPOCH        8 bytes for each invalidated tag: a hash of it
  *     log.lock         of writers, one at a time
  *     locks/N          of those that make pages
- *     3f/3f9c…         a page: a hash of the rest, and a serialised array
- *     kept-NAME        what the plugin keeps beside the pages, the same
+ *     3f/3f9c…         a page: a hash of the rest, the length of the head in 8 digits, the head, and the parts. The head is a
+ *                      serialised array, and has the lengths of the parts
+ *     kept-NAME        what the plugin keeps beside the pages: a hash of the rest, and a serialised array
  *     watched/HASH     there if pages may carry a tag, of those whose changes mostly concern no page. The log has no others of these
  *
  * A log of another epoch is another life: its pages are dead. A process that is killed while it writes leaves a file without a
  * page's name, or a piece of a record. The next writer fills that up.
+ *
+ * The name of a file is no secret, and hides none. It comes from an address that any visitor may ask for, and the file has what they all get.
  */
 final class PageFiles implements PageStore
 {
@@ -28,6 +31,9 @@ final class PageFiles implements PageStore
     private const LONGEST_LOG = 256 << 10;
 
     private const FOLDERS = 256;
+
+    /** What of a page lies behind its head as it is, so that a hit takes nothing of it apart. */
+    private const PARTS = ['gzip' => 0, 'br' => 0, 'marks' => 0, 'tags' => 0];
 
     private ?string $trouble = null;
 
@@ -130,22 +136,24 @@ final class PageFiles implements PageStore
 
     public function find(string $key): ?array
     {
-        $text = @file_get_contents($this->directory . '/' . PageHit::file($key));
-        $page = $text === false ? null : PageHit::unpacked($text);
+        $page = PageHit::inFile($this->directory, $key);
+        if ($page === null || !\is_int($page['until'] ?? null) || $page['until'] <= time() || !PageHit::isTrue($this->directory, $page)) {
+            return null;
+        }
 
-        return $page !== null && ($page['key'] ?? null) === $key && \is_int($page['until'] ?? null) && $page['until'] > time() && PageHit::isTrue($this->directory, $page) ? $page : null;
+        return ['tags' => self::unserialised(\is_string($page['tags'] ?? null) ? $page['tags'] : '')] + $page;
     }
 
     public function kept(string $name): array
     {
         $text = @file_get_contents("{$this->directory}/kept-{$name}");
 
-        return $text === false ? [] : PageHit::unpacked($text) ?? [];
+        return $text === false || self::hashed(substr($text, 16)) !== $text ? [] : self::unserialised(substr($text, 16));
     }
 
     public function keep(string $name, array $what): void
     {
-        $this->put("{$this->directory}/kept-{$name}", self::packed($what));
+        $this->put("{$this->directory}/kept-{$name}", self::hashed(serialize($what)));
     }
 
     public function trouble(): ?string
@@ -301,12 +309,29 @@ final class PageFiles implements PageStore
         return true;
     }
 
-    /** @param array<array-key, mixed> $what */
-    private static function packed(array $what): string
+    /** @param array<array-key, mixed> $page */
+    private static function packed(array $page): string
     {
-        $text = serialize($what);
+        $parts = [];
+        foreach (array_intersect_key($page, self::PARTS) as $name => $part) {
+            $parts[$name] = \is_string($part) ? $part : serialize($part);
+        }
+        $head = serialize(array_diff_key($page, $parts) + ['parts' => array_map(strlen(...), $parts)]);
 
+        return self::hashed(sprintf('%08d', \strlen($head)) . $head . implode('', $parts));
+    }
+
+    private static function hashed(string $text): string
+    {
         return hash('xxh3', $text) . $text;
+    }
+
+    /** @return array<array-key, mixed> */
+    private static function unserialised(string $text): array
+    {
+        $what = unserialize($text, ['allowed_classes' => false]);
+
+        return \is_array($what) ? $what : [];
     }
 
     /** What root makes on the command line, the web server must be able to change. */

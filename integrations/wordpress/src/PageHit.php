@@ -19,7 +19,7 @@ use Larder\SharedMemory;
 final class PageHit
 {
     /** The version of what is stored, and of the drop-in's settings. */
-    public const FORMAT = 1;
+    public const FORMAT = 2;
 
     public const LONGEST_URI = 2_000;
 
@@ -225,24 +225,39 @@ final class PageHit
     }
 
     /**
-     * What lies in a file of a page.
+     * What lies in a file of a page, as PageFiles has packed it. Its tags are still serialised.
      *
      * @return array<array-key, mixed>|null null: no whole page
      */
-    public static function unpacked(string $text): ?array
+    private static function unpacked(string $text): ?array
     {
-        if (\strlen($text) < 17 || hash('xxh3', substr($text, 16)) !== substr($text, 0, 16)) {
+        if (hash('xxh3', substr($text, 16)) !== substr($text, 0, 16)) {
             return null;
         }
-        $page = unserialize(substr($text, 16), ['allowed_classes' => false]);
+        $length = (int) substr($text, 16, 8);
+        $page = unserialize(substr($text, 24, $length), ['allowed_classes' => false]);
+        if (!\is_array($page) || !\is_array($page['parts'] ?? null)) {
+            return null;
+        }
+        $begin = 24 + $length;
+        foreach ($page['parts'] as $name => $length) {
+            $length = \is_int($length) ? $length : 0;
+            $page[$name] = substr($text, $begin, $length);
+            $begin += $length;
+        }
+        unset($page['parts']);
 
-        return \is_array($page) ? $page : null;
+        return $page;
     }
 
-    /** @return string the file of a page, under the directory of all */
+    /**
+     * No address that a visitor makes up gets the name of another page. By a faster hash it could, and take that page's place.
+     *
+     * @return string the file of a page, under the directory of all
+     */
     public static function file(string $key): string
     {
-        $name = hash('sha256', $key);
+        $name = md5($key);
 
         return substr($name, 0, 2) . '/' . $name;
     }

@@ -106,6 +106,28 @@ final class PageFilesTest extends TestCase
         self::assertSame([], $this->there());
     }
 
+    public function testAPageComesBackAsItWasStored(): void
+    {
+        $page = ['status' => 200, 'headers' => ['Content-Type: text/html', 'ETag: W/"1"'], 'gzip' => random_bytes(20_000), 'br' => random_bytes(10_000), 'etag' => 'W/"1"', 'made' => time(), 'until' => time() + 1_000, 'tags' => ['post/1', "odd\0\n;tag"]];
+        foreach ([$page, ['br' => '', 'tags' => []] + $page, ['pass' => 'cart', 'until' => time() + 1_000]] as $stored) {
+            self::assertTrue($this->files->fill($this->request('http||||example.com/a'), $stored, ['post/1'], 1_000));
+            $found = $this->files->find('http||||example.com/a') ?? [];
+            self::assertEquals($stored + ['tags' => []], array_diff_key($found, ['key' => 0, 'epoch' => 0, 'position' => 0, 'marks' => 0]));
+            $hit = PageHit::inFile($this->directory, 'http||||example.com/a') ?? [];
+            self::assertSame(array_diff_key($found, ['tags' => 0]), array_diff_key($hit, ['tags' => 0]));
+        }
+        $this->files->keep('waiting', ['http||||example.com/a' => 3]);
+        self::assertSame(['http||||example.com/a' => 3], $this->files->kept('waiting'));
+        self::assertSame([], $this->files->kept('other'));
+        file_put_contents("{$this->directory}/kept-waiting", str_replace('i:3', 'i:4', (string) file_get_contents("{$this->directory}/kept-waiting")));
+        self::assertSame([], $this->files->kept('waiting'));
+        // A name tells nothing of the address, and one that is there already is no other page.
+        self::assertMatchesRegularExpression('~^([0-9a-f]{2})/\1[0-9a-f]{30}$~D', PageHit::file('http||||example.com/a'));
+        self::assertTrue($this->store('b', ['post/1']));
+        copy($this->directory . '/' . PageHit::file('http||||example.com/a'), $this->directory . '/' . PageHit::file('b'));
+        self::assertNull($this->files->find('b'));
+    }
+
     public function testADamagedFileIsNoPage(): void
     {
         self::assertTrue($this->store('a', ['post/1']));
