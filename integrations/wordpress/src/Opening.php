@@ -77,7 +77,7 @@ final class Opening
     /** Each user has pools of its own, unless the setting larder.group says otherwise. */
     private static function isShared(Settings $settings): bool
     {
-        return $settings->owner === null || \ini_get('larder.group') !== '' || $settings->owner === posix_geteuid();
+        return $settings->owner === null || \ini_get('larder.group') !== '' || $settings->owner === Settings::user();
     }
 
     private static function pool(string $name, ?int $size): SharedMemory

@@ -337,7 +337,7 @@ final class PageFiles implements PageStore
     /** What root makes on the command line, the web server must be able to change. */
     private function own(string $path): void
     {
-        if (posix_geteuid() === 0) {
+        if (\function_exists('posix_geteuid') && posix_geteuid() === 0) {
             $owner = @fileowner(\dirname($this->directory));
             if ($owner !== false && $owner !== 0 && @fileowner($path) === 0) {
                 @chown($path, $owner);

@@ -243,7 +243,7 @@ final class Plugin
             'size' => $here->size ?? $choice->size,
             'directory' => Directory::find(Settings::identity()),
             // On the command line another user may run this.
-            'owner' => PHP_SAPI === 'cli' ? $here->owner ?? (fileowner(WP_CONTENT_DIR) ?: posix_geteuid()) : posix_geteuid(),
+            'owner' => PHP_SAPI === 'cli' ? $here->owner ?? (fileowner(WP_CONTENT_DIR) ?: Settings::user()) : Settings::user(),
         ];
     }
 

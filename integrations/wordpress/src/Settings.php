@@ -167,6 +167,18 @@ final class Settings
         return hash_hmac('sha256', 'larder', $said);
     }
 
+    /** @return int the user that PHP runs as, also where its owner forbids the functions that tell; -1: it is not known */
+    public static function user(): int
+    {
+        if (\function_exists('posix_geteuid')) {
+            return posix_geteuid();
+        }
+        $file = tmpfile();
+        $status = $file === false ? false : fstat($file);
+
+        return $status === false ? -1 : $status['uid'];
+    }
+
     /** A constant of wp-config.php, if it is a string; else an empty one. */
     public static function text(string $constant): string
     {

@@ -681,6 +681,15 @@ final class PageCacheTest extends TestCase
         $site->run('delete_option("larder_pages"); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
     }
 
+    public function testAPhpWhoseOwnerForbidsItToAskWhoItIsHasPages(): void
+    {
+        $site = $this->site(false);
+        // What others have compiled knows that there is the function.
+        $said = $site->site->run('$plugin = new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"); $plugin->keepUp(); echo json_encode([$plugin->pages->enable(), $plugin->pages->flush(), $plugin->toInstall()["owner"] === fileowner(ABSPATH)]);', options: ['-d', 'disable_functions=posix_geteuid'], host: $site->host, within: ['env']);
+        self::assertSame('[null,true,true]', $said);
+        $this->storedAndServed($site);
+    }
+
     #[DataProvider('stores')]
     public function testCronMakesAnewThePagesThatVisitorsWaitForMostAfterAChange(bool $hasExtension): void
     {
