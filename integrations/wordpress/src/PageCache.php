@@ -94,6 +94,10 @@ final class PageCache
         }
         $this->recording = new PageRecording($request, $this->store(), $this->options(), $this->warming());
         $this->recording->begin();
+        if ($this->rules() !== ($this->installed()['rules'] ?? null)) {
+            // PHP may keep the drop-in of before for a while. A page that its rules allow would be served by the new ones, as those only look for it.
+            $this->recording->exclude('rules');
+        }
         $this->queries?->watch($this->recording->noteTable(...));
     }
 

@@ -173,6 +173,12 @@ final class PageRecording
         }
     }
 
+    /** The page is not stored, whatever it shows. */
+    public function exclude(string $why): void
+    {
+        $this->facts[$why] = true;
+    }
+
     private function refuse(string $why): void
     {
         $made = time();

@@ -156,6 +156,7 @@ final class PageReport
             'located' => __('The page asks in which country the visitor is, and may differ by that.', 'larder'),
             /* translators: %s: the thing that is meant, such as a name. */
             'changes' => __('Making the page changes what pages show: %s.', 'larder'),
+            'rules' => __('The settings of the page cache were changed, and this PHP still has those of before.', 'larder'),
             'changed' => __('WordPress was told another address meanwhile.', 'larder'),
             'busy' => __('Another request was making the page for too long.', 'larder'),
             'store' => __('The store of pages cannot be reached.', 'larder'),

@@ -681,6 +681,28 @@ final class PageCacheTest extends TestCase
         $site->run('delete_option("larder_pages"); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
     }
 
+    /** A PHP that looks for changes of its files now and then goes on with the drop-in of before. */
+    #[DataProvider('stores')]
+    public function testNoPageOfFormerRulesIsStoredAfterTheOwnerHasChangedThem(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $file = "{$site->site->root}/wp-content/advanced-cache.php";
+        $drop = static function (string $text) use ($file): void {
+            file_put_contents("{$file}.new", $text);
+            rename("{$file}.new", $file);
+        };
+        $before = (string) file_get_contents($file);
+        $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->configure(["paths" => ["/hello*"]]);');
+        $after = (string) file_get_contents($file);
+        self::assertNotSame($before, $after);
+        $drop($before);
+        for ($i = 0; $i < 2; $i++) {
+            self::assertSame('Larder; fwd=bypass; detail=rules', $site->visit('/hello-world/')->header('cache-status'));
+        }
+        $drop($after);
+        self::assertSame('Larder; fwd=bypass; detail=path', $site->visit('/hello-world/')->header('cache-status'));
+    }
+
     public function testAPhpWhoseOwnerForbidsItToAskWhoItIsHasPages(): void
     {
         $site = $this->site(false);
