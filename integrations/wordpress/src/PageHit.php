@@ -317,7 +317,12 @@ final class PageHit
         http_response_code($status);
         foreach (\is_array($page['headers'] ?? null) ? $page['headers'] : [] as $line) {
             if (\is_string($line)) {
-                header($status === 301 && $request !== null && strncasecmp($line, 'Location:', 9) === 0 ? 'Location: ' . $request->withDropped(trim(substr($line, 9))) : $line, false);
+                header($status === 301 && $request !== null && strncasecmp($line, 'Location:', 9) === 0 ? 'Location: ' . $request->withDropped(trim(substr($line, 9))) : $line);
+            }
+        }
+        foreach (\is_array($page['more'] ?? null) ? $page['more'] : [] as $line) {
+            if (\is_string($line)) {
+                header($line, false);
             }
         }
         if ($isStale) {

@@ -145,7 +145,7 @@ final class PageRecording
         if ($isStored && $status === 200) {
             $this->warming->count($this->request->key);
         }
-        foreach ($page['headers'] as $line) {
+        foreach ([...$page['headers'], ...$page['more']] as $line) {
             \in_array($line, $headers, true) || header($line);
         }
         header('Cache-Status: Larder; fwd=uri-miss' . ($isStored ? "; stored; ttl={$seconds}" : ''));
@@ -191,7 +191,7 @@ final class PageRecording
      * @param list<string> $headers
      * @param list<string> $tags
      *
-     * @return array{status: int, headers: list<string>, gzip: string, br: string, etag: string, length: int, made: int, until: int, took: int, queries: int, tags: list<string>}
+     * @return array{status: int, headers: list<string>, more: list<string>, gzip: string, br: string, etag: string, length: int, made: int, until: int, took: int, queries: int, tags: list<string>}
      */
     private function page(int $status, array $headers, string $body, array $tags): array
     {
@@ -220,12 +220,15 @@ final class PageRecording
             // A browser is never told that its copy is out of date; it asks each time, and is told 304.
             $kept[] = 'Cache-Control: public, max-age=0, must-revalidate';
         }
+        // The first of a name takes the place of what PHP or wp-config.php sends before a hit.
+        $first = array_intersect_key($kept, array_unique(array_map(static fn(string $line): string => strtolower(strstr($line, ':', true) ?: ''), $kept)));
         $made = time();
         $ttl = \is_int($this->options['ttl'] ?? null) ? $this->options['ttl'] : PageCache::TTL;
 
         return [
             'status' => $status,
-            'headers' => $kept,
+            'headers' => array_values($first),
+            'more' => array_values(array_diff_key($kept, $first)),
             'gzip' => (string) gzencode($body, 6),
             'br' => \function_exists('brotli_compress') ? (string) brotli_compress($body, 6) : '',
             'etag' => $etag,

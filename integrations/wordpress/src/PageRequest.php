@@ -13,7 +13,7 @@ use Larder\SharedMemory;
  * It comes from advanced-cache.php, or before that from a line in wp-config.php. A request that the first
  * place leaves alone gets its second chance in the other, where wp-config.php has corrected the host and the scheme.
  *
- * A stored page is an array. It has *status*; *headers*, whole lines; *gzip*, and *br* where PHP has brotli; and *etag*. Further it
+ * A stored page is an array. It has *status*; *headers*, whole lines, and *more*, those of a name that is in it; *gzip*, and *br* where PHP has brotli; and *etag*. Further it
  * has *length* of the plain body, *made* and *until* in Unix time, and *tags*. Where a page must not be stored, the array has *pass*,
  * the reason, and *until*. Until then no request waits for another to make the page.
  *

@@ -703,6 +703,18 @@ final class PageCacheTest extends TestCase
         self::assertSame('Larder; fwd=bypass; detail=path', $site->visit('/hello-world/')->header('cache-status'));
     }
 
+    #[DataProvider('ways')]
+    public function testAHeaderThatWpConfigSendsIsInAHitOnce(string $line, bool $hasExtension): void
+    {
+        $sends = 'header("Access-Control-Allow-Origin: *"); header("X-Two: 1"); header("X-Two: 2", false);';
+        $site = $this->site($hasExtension, $line === PageSite::QUICK ? "{$sends} {$line}" : "{$line} {$sends}");
+        [$first, $second] = $this->storedAndServed($site);
+        foreach ([$first, $second, $site->visit('/hello-world/', ["If-None-Match: {$first->header('etag')}"])] as $answer) {
+            self::assertSame(['*', '1, 2'], [$answer->header('access-control-allow-origin'), $answer->header('x-two')]);
+            self::assertSame($first->headers['link'] ?? [], $answer->headers['link'] ?? []);
+        }
+    }
+
     public function testAPhpWhoseOwnerForbidsItToAskWhoItIsHasPages(): void
     {
         $site = $this->site(false);
