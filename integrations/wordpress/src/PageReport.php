@@ -131,6 +131,7 @@ final class PageReport
             'status' => __('The status %s is none of 200, 301 and 404.', 'larder'),
             /* translators: %s: the thing that is meant, such as a name. */
             'type' => __('The type %s is no page.', 'larder'),
+            'redirect' => __('It is a redirect with a body, without an address, or to the same address in another scheme.', 'larder'),
             'set-cookie' => __('The page sets a cookie.', 'larder'),
             'cache-control' => __('The page says itself that it must not be kept.', 'larder'),
             'vary' => __('The page says that it differs by more than its coding.', 'larder'),

@@ -130,7 +130,7 @@ final class PageRequest
             [$path, $query, $why] = self::address(\is_string($server['REQUEST_URI'] ?? null) ? $server['REQUEST_URI'] : '', $rules);
         }
         if ($why === '' && $response !== null) {
-            $why = self::response($method, $host, $response);
+            $why = self::response($method, $host, $query === '' ? $path : "{$path}?{$query}", $response);
         }
         if ($why !== '') {
             return ['key' => '', 'uri' => '', 'why' => $why];
@@ -474,7 +474,7 @@ final class PageRequest
      *
      * @phpstan-param Response $response
      */
-    private static function response(string $method, string $host, array $response): string
+    private static function response(string $method, string $host, string $uri, array $response): string
     {
         if ($method !== 'GET') {
             return 'method:HEAD';
@@ -486,11 +486,11 @@ final class PageRequest
         if (!\is_array($home) || ($home['host'] ?? '') . (isset($home['port']) ? ":{$home['port']}" : '') !== $host) {
             return 'host';
         }
-        $type = '';
-        $isLocated = false;
+        $type = $location = '';
         foreach ($response['headers'] as $line) {
             [$name, $value] = explode(':', $line, 2) + [1 => ''];
-            $value = strtolower(trim($value));
+            $written = trim($value);
+            $value = strtolower($written);
             switch (strtolower(trim($name))) {
                 case 'set-cookie':
                     return 'set-cookie';
@@ -524,7 +524,7 @@ final class PageRequest
                     $type = trim(explode(';', $value)[0]);
                     break;
                 case 'location':
-                    $isLocated = $value !== '';
+                    $location = $written;
                     break;
                 default:
             }
@@ -533,9 +533,10 @@ final class PageRequest
             return "status:{$response['status']}";
         }
         if ($response['status'] === 301) {
-            return $isLocated && $response['body'] === '' ? '' : 'status:301';
+            // One that leads to another scheme is for visitors of this one, and what they said of it may be in no page's name.
+            return $location !== '' && preg_replace('~^https?:~i', '', $location) !== "//{$host}{$uri}" && $response['body'] === '' ? '' : 'redirect';
         }
-        if ($isLocated) {
+        if ($location !== '') {
             return 'header';
         }
         $end = rtrim(substr($response['body'], -4_096));

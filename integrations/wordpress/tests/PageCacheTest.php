@@ -703,6 +703,18 @@ final class PageCacheTest extends TestCase
         self::assertSame('Larder; fwd=bypass; detail=path', $site->visit('/hello-world/')->header('cache-status'));
     }
 
+    /** The scheme may be in a header that names no page. */
+    #[DataProvider('ways')]
+    public function testARedirectToTheSameAddressInAnotherSchemeIsNotStored(string $line, bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension, $line);
+        $this->plugin($site, 'if (($_SERVER["HTTP_CLOUDFRONT_FORWARDED_PROTO"] ?? "") !== "https") { add_action("template_redirect", static function (): void { wp_redirect("https://{$_SERVER["HTTP_HOST"]}{$_SERVER["REQUEST_URI"]}", 301); exit; }); }');
+        for ($i = 0; $i < 2; $i++) {
+            self::assertSame([301, false], [($answer = $site->visit('/hello-world/', ['CloudFront-Forwarded-Proto: http']))->status, $answer->isHit()]);
+        }
+        self::assertSame(200, $site->visit('/hello-world/', ['CloudFront-Forwarded-Proto: https'])->status);
+    }
+
     #[DataProvider('ways')]
     public function testAHeaderThatWpConfigSendsIsInAHitOnce(string $line, bool $hasExtension): void
     {

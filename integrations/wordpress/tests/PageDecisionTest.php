@@ -19,7 +19,7 @@ final class PageDecisionTest extends TestCase
 
     private const RESPONSE = ['status' => 200, 'headers' => ['Content-Type: text/html; charset=UTF-8', 'Link: <https://example.com/wp-json/>; rel="https://api.w.org/"'], 'body' => '<html>page</html>', 'home' => 'http://example.com', 'facts' => []];
 
-    private const RULES = ['arguments' => ['colour'], 'dropped' => ['ref'], 'harmless' => ['consent', 'stat_*', 'wo*', 'wp-p*', 'wp_*', 'c*', 'P*'], 'paths' => ['/live/*', '/now/'], 'cookies' => ['_ga_mine'], 'agents' => ['Reader/']];
+    private const RULES = ['arguments' => ['colour'], 'dropped' => ['ref'], 'harmless' => ['consent', 'stat_*', 'wo*', 'wp-p*', 'wp_*', 'c*', 'e*', 'P*'], 'paths' => ['/live/*', '/now/'], 'cookies' => ['_ga_mine'], 'agents' => ['Reader/']];
 
     /** @return iterable<string, array{array<string, mixed>, array<array-key, string>, string}> what differs, cookies, why not */
     public static function requests(): iterable
@@ -34,8 +34,9 @@ final class PageDecisionTest extends TestCase
             yield 'the host ' . json_encode($host) => [['HTTP_HOST' => $host], [], 'host'];
         }
         foreach ([
-            'HTTP_AUTHORIZATION', 'PHP_AUTH_USER', 'REMOTE_USER', 'HTTP_FORWARDED', 'HTTP_X_FORWARDED_PREFIX', 'HTTP_X_FORWARDED_SCHEME', 'HTTP_X_HOST', 'HTTP_X_ORIGINAL_URL', 'HTTP_X_REWRITE_URL',
-            'HTTP_X_HTTP_METHOD_OVERRIDE', 'HTTP_ORIGIN', 'HTTP_X_REQUESTED_WITH', 'HTTP_X_WP_NONCE', 'HTTP_HX_REQUEST',
+            'HTTP_AUTHORIZATION', 'REDIRECT_HTTP_AUTHORIZATION', 'PHP_AUTH_USER', 'PHP_AUTH_DIGEST', 'REMOTE_USER', 'REDIRECT_REMOTE_USER', 'HTTP_FORWARDED', 'HTTP_X_FORWARDED_SCHEME', 'HTTP_X_FORWARDED_PREFIX', 'HTTP_X_FORWARDED_PATH',
+            'HTTP_X_FORWARDED_URI', 'HTTP_X_HOST', 'HTTP_X_ORIGINAL_HOST', 'HTTP_X_HTTP_HOST_OVERRIDE', 'HTTP_X_ORIGINAL_URL', 'HTTP_X_REWRITE_URL', 'HTTP_X_HTTP_METHOD', 'HTTP_X_HTTP_METHOD_OVERRIDE', 'HTTP_X_METHOD_OVERRIDE',
+            'HTTP_ORIGIN', 'HTTP_X_REQUESTED_WITH', 'HTTP_X_WP_NONCE', 'HTTP_X_PJAX', 'HTTP_HX_REQUEST', 'HTTP_TURBO_FRAME', 'HTTP_X_UP_TARGET', 'HTTP_X_INERTIA',
         ] as $header) {
             yield $header => [[$header => '/admin'], [], "header:{$header}"];
         }
@@ -44,6 +45,8 @@ final class PageDecisionTest extends TestCase
         yield 'X-Forwarded-Proto' => [['HTTP_X_FORWARDED_PROTO' => 'https', 'HTTP_X_FORWARDED_PORT' => '443', 'HTTP_X_FORWARDED_SSL' => 'on'], [], ''];
         yield 'an odd X-Forwarded-Proto' => [['HTTP_X_FORWARDED_PROTO' => 'https, http'], [], 'header:HTTP_X_FORWARDED_PROTO'];
         yield 'an odd X-Forwarded-Port' => [['HTTP_X_FORWARDED_PORT' => '80"><script>'], [], 'header:HTTP_X_FORWARDED_PROTO'];
+        yield 'a line in X-Forwarded-Port' => [['HTTP_X_FORWARDED_PORT' => "80\n"], [], 'header:HTTP_X_FORWARDED_PROTO'];
+        yield 'an odd X-Forwarded-SSL' => [['HTTP_X_FORWARDED_SSL' => '1'], [], 'header:HTTP_X_FORWARDED_PROTO'];
         foreach (['*/*', '', 'application/rss+xml', 'text/xml, */*'] as $accept) {
             yield "Accept {$accept}" => [['HTTP_ACCEPT' => $accept], [], ''];
         }
@@ -101,15 +104,29 @@ final class PageDecisionTest extends TestCase
         self::assertSame($why !== '' ? $why : (($server['REQUEST_METHOD'] ?? '') === 'HEAD' ? 'method:HEAD' : (isset($server['HTTP_HOST']) ? 'host' : '')), PageRequest::decide([...self::SERVER, ...$server], $cookies, self::RULES, self::RESPONSE)['why']);
     }
 
+    public function testNoPageIsLookedForUnderAnAddressThatIsTooLong(): void
+    {
+        $asked = static fn(string $host, string $uri): string => PageHit::asked(['HTTP_HOST' => $host, 'REQUEST_URI' => $uri] + self::SERVER, [], self::RULES);
+        self::assertNotSame('', $asked(str_repeat('a', 255), '/' . str_repeat('a', 1_999)));
+        self::assertSame('', $asked(str_repeat('a', 256), '/'));
+        self::assertSame('', $asked('example.com', '/' . str_repeat('a', 2_000)));
+    }
+
     /** @return iterable<string, array{array<string, mixed>, string}> what differs, why not */
     public static function responses(): iterable
     {
         yield 'a page' => [[], ''];
-        foreach ([200 => '', 404 => '', 301 => 'status:301', 201 => 'status:201', 204 => 'status:204', 206 => 'status:206', 302 => 'status:302', 304 => 'status:304', 307 => 'status:307', 308 => 'status:308', 401 => 'status:401', 403 => 'status:403', 410 => 'status:410', 500 => 'status:500', 503 => 'status:503'] as $status => $why) {
+        foreach ([200 => '', 404 => '', 301 => 'redirect', 201 => 'status:201', 204 => 'status:204', 206 => 'status:206', 302 => 'status:302', 304 => 'status:304', 307 => 'status:307', 308 => 'status:308', 401 => 'status:401', 403 => 'status:403', 410 => 'status:410', 500 => 'status:500', 503 => 'status:503'] as $status => $why) {
             yield "the status {$status}" => [['status' => $status], $why];
         }
         yield 'a redirect' => [['status' => 301, 'headers' => ['Location: http://example.com/b/'], 'body' => ''], ''];
-        yield 'a redirect with a body' => [['status' => 301, 'headers' => ['Location: http://example.com/b/'], 'body' => '<html></html>'], 'status:301'];
+        yield 'a redirect with a body' => [['status' => 301, 'headers' => ['Location: http://example.com/b/'], 'body' => '<html></html>'], 'redirect'];
+        foreach (['https://example.com/a-post/', 'http://example.com/a-post/', 'HTTPS://example.com/a-post/', '//example.com/a-post/', ''] as $location) {
+            yield "a redirect to {$location}" => [['status' => 301, 'headers' => ["Location: {$location}"], 'body' => ''], 'redirect'];
+        }
+        foreach (['https://example.com/A-post/', 'https://www.example.com/a-post/', 'https://example.com/a-post', '/a-post/page/2/'] as $location) {
+            yield "a redirect to {$location}" => [['status' => 301, 'headers' => ["Location: {$location}"], 'body' => ''], ''];
+        }
         yield 'a page that is elsewhere, too' => [['headers' => ['Content-Type: text/html', 'Location: /b/']], 'header'];
         foreach (['Set-Cookie: a=b' => 'set-cookie', 'set-cookie:a=b' => 'set-cookie', 'Cache-Control: no-store' => 'cache-control', 'cache-control: public, NO-STORE' => 'cache-control', 'Cache-Control: private, max-age=60' => 'cache-control', 'Cache-Control: no-cache, must-revalidate, max-age=0' => 'cache-control', 'Cache-Control: s-maxage=0' => 'cache-control', 'Surrogate-Control: no-store' => 'cache-control', 'Pragma: no-cache' => 'cache-control', 'Cache-Control: max-age=60' => '', 'Cache-Control: public' => '',
             'Vary: Accept-Encoding' => '', 'Vary: Cookie' => 'vary', 'Vary: *' => 'vary', 'Vary: Accept-Encoding, User-Agent' => 'vary', 'Vary: Accept' => 'vary', 'Content-Encoding: gzip' => 'header', 'WWW-Authenticate: Basic' => 'header', 'Refresh: 5' => 'header', 'Content-Disposition: attachment' => 'header', 'X-Robots-Tag: noindex' => '', "Content-Security-Policy: script-src 'nonce-YWJj'" => 'nonce', "Content-Security-Policy: default-src 'self'" => ''] as $line => $why) {
@@ -144,12 +161,14 @@ final class PageDecisionTest extends TestCase
     public function testWhatMakesAnotherPageMakesAnotherKeyAndWhatDoesNotDoesNot(): void
     {
         $key = static fn(array $server): string => PageRequest::decide([...self::SERVER, ...$server], [], self::RULES)['key'];
-        $same = [[], ['HTTP_USER_AGENT' => 'other'], ['HTTP_ACCEPT' => '*/*'], ['REQUEST_METHOD' => 'HEAD'], ['REQUEST_URI' => '/a-post/?utm_source=a&utm_medium=b'], ['HTTP_X_FORWARDED_FOR' => '1.2.3.4'], ['HTTP_X_FORWARDED_HOST' => 'example.com'], ['HTTPS' => 'off']];
+        $same = [[], ['HTTP_USER_AGENT' => 'other'], ['HTTP_ACCEPT' => '*/*'], ['REQUEST_METHOD' => 'HEAD'], ['REQUEST_URI' => '/a-post/?utm_source=a&utm_medium=b'], ['HTTP_X_FORWARDED_FOR' => '1.2.3.4'], ['HTTP_X_FORWARDED_HOST' => 'example.com'], ['HTTPS' => 'off'], ['HTTPS' => 'OFF'], ['HTTPS' => '']];
         self::assertCount(1, array_unique(array_map($key, $same)));
         $other = [
             [], ['HTTP_HOST' => 'other.example'], ['HTTP_HOST' => 'example.com:81'], ['HTTPS' => 'on'], ['HTTP_X_FORWARDED_PROTO' => 'https'], ['HTTP_X_FORWARDED_SSL' => 'on'], ['HTTP_X_FORWARDED_PORT' => '443'], ['REQUEST_URI' => '/a-post'], ['REQUEST_URI' => '/A-post/'], ['REQUEST_URI' => '/a-post/?p=1'],
             ['REQUEST_URI' => '/a-post/?p=1&page=2'], ['REQUEST_URI' => '/a-post/?colour=red'], ['REQUEST_URI' => '/'],
         ];
         self::assertCount(\count($other), array_unique(array_map($key, $other)));
+        self::assertSame($key(['HTTPS' => 'on']), $key(['SERVER_PORT' => '443']));
+        self::assertSame($key(['HTTPS' => 'on']), $key(['HTTPS' => '1', 'SERVER_PORT' => '8443']));
     }
 }
