@@ -28,16 +28,32 @@ final readonly class LaravelTags implements TaggedCache
 
     /**
      * @param string|null $directory null: where PHP looks for files that are included
+     * @param string|null $phpredis  version; null: this one's
      * @return string|null what is not here and how to get it, as a sentence
      */
-    public static function lack(?string $directory, bool $isInRedis): ?string
+    public static function lack(?string $directory, bool $isInRedis, ?string $phpredis = null): ?string
     {
         $place = self::place((string) $directory);
         if ($place === '' || self::autoloaders($place) === []) {
             return 'Laravel 10.48 or later is not here: install php-illuminate-cache and php-illuminate-redis (Debian 13), or give --laravel the folder of an application.';
         }
+        if ($isInRedis && version_compare($phpredis ?? (string) phpversion('redis'), '6.1.0', '>=') && self::scansFromZero($place)) {
+            return 'Before version 12, Laravel flushes no tag in Redis by phpredis 6.1 or later: give --laravel the folder of a later application.';
+        }
 
         return $isInRedis && is_dir("{$place}/Illuminate/Cache") && !is_dir("{$place}/Illuminate/Redis") ? 'Laravel\'s classes for Redis are not here: install php-illuminate-redis.' : null;
+    }
+
+    /** To phpredis from 6.1 on, a cursor of 0 says that all was seen. */
+    private static function scansFromZero(string $place): bool
+    {
+        foreach (['Illuminate/Cache', 'vendor/laravel/framework/src/Illuminate/Cache', 'laravel/framework/src/Illuminate/Cache', 'vendor/illuminate/cache', 'illuminate/cache'] as $folder) {
+            if (is_file("{$place}/{$folder}/RedisTagSet.php")) {
+                return str_contains((string) file_get_contents("{$place}/{$folder}/RedisTagSet.php"), "\$defaultCursorValue = '0'");
+            }
+        }
+
+        return false;
     }
 
     /** @return list<string> what has to be included; none: there is no Laravel, or one before version 10 */

@@ -39,13 +39,14 @@ final class LarderLock extends Lock
 
     public function acquire(): bool
     {
+        // The add is refused, too, if this request has found the lock free and another process has had it since.
         return $this->cache->add($this->key, $this->held($this->seconds), self::ttl($this->seconds) ?? Ttl::Forever, [$this->version])
-            || $this->ifFound(static fn(?string $owner): bool => $owner === null, fn(Token $token): bool => $this->hold($this->seconds, $token));
+            || $this->ifOwner(static fn(?string $owner): bool => $owner === null, fn(Token $token): bool => $this->hold($this->seconds, $token));
     }
 
     public function release(): bool
     {
-        return $this->ifFound($this->isMine(...), fn(Token $token): bool => $this->cache->store->delete([$this->key], $token) !== []);
+        return $this->ifOwner($this->isMine(...), fn(Token $token): bool => $this->cache->store->delete([$this->key], $token) !== []);
     }
 
     /**
@@ -55,7 +56,7 @@ final class LarderLock extends Lock
      */
     public function refresh($seconds = null): bool
     {
-        return $this->ifFound($this->isMine(...), fn(Token $token): bool => $this->hold(self::whole($seconds ?? $this->seconds), $token));
+        return $this->ifOwner($this->isMine(...), fn(Token $token): bool => $this->hold(self::whole($seconds ?? $this->seconds), $token));
     }
 
     public function forceRelease(): void
@@ -117,13 +118,13 @@ final class LarderLock extends Lock
      * @param \Closure(?string): bool $is whether that owner, or none, is the right one
      * @param \Closure(Token): bool   $do if nothing has changed since the token
      */
-    private function ifFound(\Closure $is, \Closure $do): bool
+    private function ifOwner(\Closure $is, \Closure $do): bool
     {
         try {
             $token = $this->cache->token($this->key);
             $found = $this->cache->store->fetch([$this->key])->items[$this->key] ?? null;
 
-            return $found !== null && $is(self::ownerIn($found->value)) && $do($token);
+            return $is(self::ownerIn($found?->value)) && $do($token);
         } catch (StoreUnavailable) {
             return false;
         }

@@ -16,16 +16,19 @@ use Psr\Log\LoggerInterface;
 
 /**
  * The cache driver and the session driver "larder". In a worker, such as those of Octane and queues, each request and job begins
- * with what others have done since.
+ * with what others have done since. A worker of a queue also sees it after a job and where it has none, as it asks the cache whether to restart.
  */
 final class LarderServiceProvider extends ServiceProvider
 {
-    /** What begins a request or a job in a worker; the names alone, as the packages need not be there. */
+    /** What begins a request or a job in a worker, or ends a job; the names alone, as the packages need not be there. */
     private const BEGINNINGS = [
         'Laravel\Octane\Events\RequestReceived',
         'Laravel\Octane\Events\TaskReceived',
         'Laravel\Octane\Events\TickReceived',
+        'Illuminate\Queue\Events\Looping',
         'Illuminate\Queue\Events\JobProcessing',
+        'Illuminate\Queue\Events\JobProcessed',
+        'Illuminate\Queue\Events\JobExceptionOccurred',
     ];
 
     public function register(): void

@@ -229,14 +229,30 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     private function count(string $key, int $by): int|false
     {
         $versions = $this->stamps();
-        if ($versions !== []) {
-            // So that one that is made carries them.
-            $this->cache->add($key, 0, Ttl::Forever, $versions);
-        }
+        // So that one that is made carries them.
+        $isMade = $versions !== [] && $this->cache->add($key, 0, Ttl::Forever, $versions);
         try {
-            return $this->cache->increment($key, $by, 0, Ttl::Forever);
+            $sum = $this->cache->increment($key, $by, 0, Ttl::Forever);
         } catch (NotACounter) {
             return $this->countWhatIsNoInt($key, $by);
+        }
+        if ($sum === $by && !$isMade) {
+            $this->stamp($key, $versions);
+        }
+
+        return $sum;
+    }
+
+    /**
+     * A counter that was not there and could not be added, as another process has just ended or invalidated it, was made without them.
+     *
+     * @param list<string> $versions
+     */
+    private function stamp(string $key, array $versions): void
+    {
+        $made = $versions === [] ? null : $this->cache->fetch([$key])->items[$key] ?? null;
+        if ($made !== null && $made->expiry === null && array_diff($versions, $made->tags) !== []) {
+            $this->cache->update($key, static fn(mixed $sum): mixed => $sum, Ttl::Forever, $versions);
         }
     }
 

@@ -17,9 +17,19 @@ use Illuminate\Cache\Repository;
 use Illuminate\Config\Repository as Configuration;
 use Illuminate\Console\Command;
 use Illuminate\Contracts\Cache\LockTimeoutException;
+use Illuminate\Contracts\Debug\ExceptionHandler;
 use Illuminate\Contracts\Events\Dispatcher;
+use Illuminate\Contracts\Queue\Job;
+use Illuminate\Contracts\Queue\Queue;
 use Illuminate\Filesystem\FilesystemServiceProvider;
 use Illuminate\Foundation\Application;
+use Illuminate\Queue\Connectors\ConnectorInterface;
+use Illuminate\Queue\Events\Looping;
+use Illuminate\Queue\Jobs\SyncJob;
+use Illuminate\Queue\NullQueue;
+use Illuminate\Queue\QueueManager;
+use Illuminate\Queue\Worker;
+use Illuminate\Queue\WorkerOptions;
 use Illuminate\Session\SessionManager;
 use Illuminate\Session\SessionServiceProvider;
 use Illuminate\Session\Store;
@@ -298,6 +308,35 @@ final class LarderStoreTest extends TestCase
         }
     }
 
+    #[DataProvider('kinds')]
+    public function testALockThatWasSeenToBeFreeIsAcquiredThoughAnotherProcessHasHadItSince(string $kind): void
+    {
+        $store = self::store($this->cache($kind));
+        self::assertFalse($store->lock('import', 100)->isOwnedByCurrentProcess());
+        $this->elsewhere($kind, $store, static fn(LarderStore $other): mixed => $other->lock('import', 100)->get(static fn(): int => 1));
+        self::assertTrue($store->lock('import', 100)->get());
+    }
+
+    #[DataProvider('kinds')]
+    public function testACounterThatIsMadeAfterAnotherProcessHasFlushedItsTagsHasThese(string $kind): void
+    {
+        $store = self::store($this->cache($kind));
+        $cache = new Repository($store);
+        foreach (['flushed' => static fn(LarderStore $other): bool => $other->tags('red')->flush(), 'forgotten' => static fn(LarderStore $other): bool => (new Repository($other))->tags('red')->forget('forgotten')] as $key => $end) {
+            self::assertNull($cache->tags('red')->get($key));
+            $this->elsewhere($kind, $store, static fn(LarderStore $other): array => [(new Repository($other))->tags('red')->increment($key), $end($other)]);
+            self::assertSame(1, $cache->tags('red')->increment($key));
+            self::assertSame(2, $cache->tags('red')->increment($key));
+            self::assertTrue($cache->tags('red')->flush());
+            self::assertNull($cache->tags('red')->get($key), $key);
+            self::assertNull($cache->get($key));
+            $this->elsewhere($kind, $store, static fn(LarderStore $other): array => [(new Repository($other))->increment($key), (new Repository($other))->forget($key)]);
+            self::assertSame(1, $cache->increment($key));
+            self::assertTrue($store->flush());
+            self::assertNull($cache->get($key), $key);
+        }
+    }
+
     public function testALockOfADeadOwnerEndsWithItsTime(): void
     {
         $store = self::store($this->cache('SQLite'));
@@ -459,6 +498,73 @@ final class LarderStoreTest extends TestCase
         self::assertSame($application->make(Caches::class)->at($dsn), self::store($cache)->cache);
     }
 
+    /** @return iterable<string, array{?string, int}> what happens in the job that the worker has, if it has one, and after how many looks at the queue the worker stops */
+    public static function jobs(): iterable
+    {
+        yield 'no job' => [null, 3];
+        yield 'a job that ends' => ['', 1];
+        yield 'a job that fails' => ['It fails.', 1];
+    }
+
+    #[DataProvider('jobs')]
+    public function testAWorkerOfAQueueStopsWhenItIsToldTo(?string $failure, int $expected): void
+    {
+        $dsn = "array: > {$this->pools->dsn('SQLite')}";
+        $application = $this->application(['dsn' => $dsn]);
+        $other = new Repository(new LarderStore(Cache::open($dsn), 'laravel:'));
+        // The signal of an earlier deployment is what the worker keeps near.
+        $other->forever('illuminate:queue:restart', 1);
+        $cache = self::opened($application);
+        $signal = static function () use ($cache, $other): void {
+            $cache->get('what the job needs');
+            $other->forever('illuminate:queue:restart', 2);
+        };
+        $job = new class ($signal, (string) $failure) {
+            /** @param \Closure(): void $signal */
+            public function __construct(private readonly \Closure $signal, private readonly string $failure) {}
+
+            public function fire(Job $job): void
+            {
+                ($this->signal)();
+                $this->failure === '' || throw new \RuntimeException($this->failure);
+                $job->delete();
+            }
+        };
+        $application->instance('job', $job);
+        $queue = new class ($failure === null ? null : new SyncJob($application, '{"job":"job","data":[]}', 'null', 'default')) extends NullQueue {
+            public function __construct(private ?Job $job) {}
+
+            public function pop($queue = null): ?Job
+            {
+                [$job, $this->job] = [$this->job, null];
+
+                return $job;
+            }
+        };
+        $manager = new QueueManager($application);
+        $manager->addConnector('null', static fn(): ConnectorInterface => new class ($queue) implements ConnectorInterface {
+            public function __construct(private readonly Queue $queue) {}
+
+            /** @param array<mixed> $config */
+            public function connect(array $config): Queue
+            {
+                return $this->queue;
+            }
+        });
+        $handler = self::createStub(ExceptionHandler::class);
+        $worker = new Worker($manager, $application->make(Dispatcher::class), $handler, static fn(): bool => false);
+        $looks = 0;
+        $application->make(Dispatcher::class)->listen(Looping::class, static function () use (&$looks, $worker, $failure, $job): void {
+            $looks++;
+            if ($looks === 2 && $failure === null) {
+                $job->fire(self::createStub(Job::class));
+            }
+            $worker->shouldQuit = $looks === 5;
+        });
+        $worker->setCache($cache)->daemon('null', 'default', new WorkerOptions(memory: 4_096, timeout: 0, sleep: 0));
+        self::assertSame($expected, $looks);
+    }
+
     public function testAPrefixMayBeANumber(): void
     {
         // A store that took it for none would flush the whole cache.
@@ -491,6 +597,12 @@ final class LarderStoreTest extends TestCase
         self::assertSame(['key' => null], $cache->many(['key']));
         self::assertFalse(self::store($cache)->lock('import', 10)->get());
         self::assertSame(5, $cache->remember('key', 100, static fn(): int => 5));
+    }
+
+    /** @param \Closure(LarderStore): mixed $do in another process, where the store is one that processes share */
+    private function elsewhere(string $kind, LarderStore $store, \Closure $do): void
+    {
+        $kind === 'array' ? $do($store) : Crowd::of(1, fn(): int => (int) ($do(self::store($this->cache($kind))) === null));
     }
 
     private function cache(string $kind): Repository
@@ -540,6 +652,7 @@ final class LarderStoreTest extends TestCase
             'session' => ['driver' => 'larder', 'larder' => $sessions, 'lifetime' => 10, 'cookie' => 'session', 'serialization' => 'php', 'encrypt' => false],
             'logging' => ['default' => 'null', 'channels' => ['null' => ['driver' => 'monolog', 'handler' => \Monolog\Handler\NullHandler::class]]],
             'app' => ['maintenance' => ['driver' => 'file']],
+            'queue' => ['default' => 'null', 'connections' => ['null' => ['driver' => 'null']]],
         ]));
         Facade::setFacadeApplication($application);
         foreach ([FilesystemServiceProvider::class, CacheServiceProvider::class, SessionServiceProvider::class, LarderServiceProvider::class] as $provider) {

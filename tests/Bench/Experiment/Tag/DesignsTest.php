@@ -178,6 +178,26 @@ final class DesignsTest extends RealServers
         self::assertSame(["{$this->directory}/debian/Illuminate/Cache/autoload.php", "{$this->directory}/debian/Illuminate/Redis/autoload.php"], LaravelTags::autoloaders("{$this->directory}/debian"));
     }
 
+    public function testALaravelThatFlushesNothingWithThisPhpredisIsNotMeasured(): void
+    {
+        $old = "\$cursor = \$defaultCursorValue = '0';";
+        foreach (['debian' => '', 'application' => 'vendor/laravel/framework/src/', 'packages' => 'vendor/'] as $name => $folder) {
+            $cache = $name === 'packages' ? 'illuminate/cache' : 'Illuminate/Cache';
+            $place = "{$this->directory}/{$name}";
+            mkdir("{$place}/{$folder}{$cache}", 0o700, true);
+            mkdir("{$place}/Illuminate/Redis", 0o700, true);
+            touch("{$place}/" . ($folder === '' ? 'Illuminate/Cache' : 'vendor') . '/autoload.php');
+            foreach ($folder === '' ? [$place] : [$place, "{$place}/vendor"] as $given) {
+                file_put_contents("{$place}/{$folder}{$cache}/RedisTagSet.php", $old);
+                self::assertStringContainsString('Before version 12', (string) LaravelTags::lack($given, true, '6.2.0'), $given);
+                self::assertNull(LaravelTags::lack($given, true, '5.3.7'), $given);
+                self::assertNull(LaravelTags::lack($given, false, '6.2.0'), $given);
+                file_put_contents("{$place}/{$folder}{$cache}/RedisTagSet.php", '$cursor = $defaultCursorValue;');
+                self::assertNull(LaravelTags::lack($given, true, '6.2.0'), $given);
+            }
+        }
+    }
+
     public function testAPoolHasRoomForOneAndAQuarterTimesItsItems(): void
     {
         $place = Fields::ofJson(json_encode(['directory' => $this->directory, 'pool' => basename($this->directory), 'redis' => '', 'memcached' => '', 'zend' => '', 'laravel' => '', 'servers' => ''], JSON_THROW_ON_ERROR), 'place');
