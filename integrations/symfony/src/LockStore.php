@@ -9,6 +9,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Key as LarderKey;
 use Larder\PendingItem;
+use Larder\ReadsFar;
 use Larder\Store\Retention;
 use Symfony\Component\Lock\Exception\InvalidTtlException;
 use Symfony\Component\Lock\Exception\LockConflictedException;
@@ -103,7 +104,16 @@ final class LockStore implements SharedLockStoreInterface
 
     public function exists(Key $key): bool
     {
-        return Holders::of($this->cache->get(self::name($key)), microtime(true))->has($this->token($key));
+        $name = self::name($key);
+        $store = $this->cache->store;
+        try {
+            // What lies near may be the lock as it was when this request began.
+            $found = ($store instanceof ReadsFar ? $store->fetchFar([$name]) : $store->fetch([$name]))->items[$name] ?? null;
+        } catch (StoreUnavailable) {
+            return false;
+        }
+
+        return Holders::of($found?->value, microtime(true))->has($this->token($key));
     }
 
     /**

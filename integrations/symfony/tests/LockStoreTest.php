@@ -88,6 +88,20 @@ final class LockStoreTest extends TestCase
         self::assertSame(LockRace::COUNTS, LockRace::run("{$this->pools->path()}/counter", $open));
     }
 
+    public function testALockInFrontOfAnotherStoreIsSeenAsItIsNow(): void
+    {
+        $open = fn(): LockStore => new LockStore("array: > {$this->pools->dsn('SQLite')}");
+        $store = $open();
+        $other = $open();
+        $key = new Key('import');
+        $store->save($key);
+        self::assertTrue($store->exists($key));
+        self::assertTrue($store->exists($key));
+        // A lock may be handed over, and is then released elsewhere.
+        $other->delete($key);
+        self::assertFalse($store->exists($key));
+    }
+
     public function testALockMayHaveAnyName(): void
     {
         $factory = new LockFactory(new LockStore($this->pools->dsn('SQLite')));
