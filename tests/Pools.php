@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests;
 
 use Larder\Cache;
+use Larder\SharedMemory;
 use Larder\Store\SharedMemoryStore;
 use Psr\Log\LoggerInterface;
 
@@ -26,8 +27,15 @@ final class Pools
     public function __destruct()
     {
         if (\extension_loaded('larder')) {
-            SharedMemoryStore::remove($this->name);
+            self::remove($this->name);
         }
+    }
+
+    /** Removes the pool of that name, and those of tiers whose DSNs give it. */
+    public static function remove(string $name): void
+    {
+        SharedMemoryStore::remove($name);
+        array_map(SharedMemory::remove(...), array_filter(SharedMemory::names(), static fn(string $each): bool => str_starts_with($each, "{$name}.")));
     }
 
     public function dsn(string $kind): string

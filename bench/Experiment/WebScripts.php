@@ -77,7 +77,7 @@ final readonly class WebScripts
             'sqlite', 'sqlite-persistent' => self::sqlite("{$root}/{$name}.db", $isPersistent),
             'redis', 'redis-persistent', 'redis-socket' => self::redis("{$redis} {$link}", $address, $isPersistent),
             'memcached', 'memcached-persistent', 'memcached-socket' => self::memcached("Memcached {$link}", $isSocket ? "{$address}, 0" : $address, $isPersistent),
-            'cache-tier-shared-memory-redis' => self::tier("Larder\\Cache over shared memory before {$redis}", 'shm:web-tier-' . basename($root), $endpoint, "Larder\\SharedMemory::remove('web-tier-" . basename($root) . "');"),
+            'cache-tier-shared-memory-redis' => self::tier("Larder\\Cache over shared memory before {$redis}", 'shm:web-tier-' . basename($root), $endpoint, 'array_map(Larder\SharedMemory::remove(...), preg_grep("/^web-tier-' . basename($root) . '\./", Larder\SharedMemory::names()));'),
             'cache-tier-apcu-redis' => self::tier("Larder\\Cache over APCu before {$redis}", 'apcu:', $endpoint, ''),
             default => throw new \LogicException("There is no script {$name}."),
         };

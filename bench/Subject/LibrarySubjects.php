@@ -117,10 +117,7 @@ final class LibrarySubjects
             'shared memory before SQLite',
             static fn(Place $place): string => "shm:{$place->name}?size={$place->bytes} > sqlite:{$place->disk}/cache/cache.sqlite",
             ['larder', 'it with `make ext`'],
-            static function (Place $place): void {
-                \Larder\SharedMemory::remove($place->name);
-                self::removeDirectory($place);
-            },
+            self::removePoolOfTier(...),
             warm: MemorySubjects::touchPool(...),
         );
     }
@@ -133,10 +130,7 @@ final class LibrarySubjects
             'shared memory before Redis' . ($beginsRequests ? ', a request for each read' : ''),
             static fn(Place $place): string => "shm:{$place->name}?size={$place->bytes} > redis+unix:{$place->socket()}",
             ['larder', 'it with `make ext`'],
-            static function (Place $place): void {
-                \Larder\SharedMemory::remove($place->name);
-                self::removeDirectory($place);
-            },
+            self::removePoolOfTier(...),
             ServerKind::Redis,
             warm: MemorySubjects::touchPool(...),
             read: $beginsRequests ? self::READ_OF_A_REQUEST : self::READ,
@@ -298,6 +292,14 @@ final class LibrarySubjects
             batch: $batch,
             delete: $delete === null ? null : static fn(): string => $delete,
         );
+    }
+
+    /** Its name is the one in the DSN and what tells the far store from others. */
+    private static function removePoolOfTier(Place $place): void
+    {
+        $isOne = static fn(string $name): bool => str_starts_with($name, "{$place->name}.");
+        array_map(\Larder\SharedMemory::remove(...), array_filter(\Larder\SharedMemory::names(), $isOne));
+        self::removeDirectory($place);
     }
 
     private static function removeTier(Place $place): void

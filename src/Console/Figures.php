@@ -17,11 +17,10 @@ final class Figures
         ['memory at most used', 'used_memory_peak', 'bytes'], ['memory of the process', 'used_memory_rss', 'bytes'], ['memory limit', 'maxmemory', 'bytes'],
         ['when full', 'maxmemory_policy', 'text'], ['fragmentation', 'mem_fragmentation_ratio', 'text'], ['snapshot', 'rdb_last_bgsave_status', 'text'],
         ['append-only file', 'aof_enabled', 'switch'], ['replicas', 'connected_slaves', 'count'],
-        ['near items', 'near items', 'count'], ['near memory', 'near bytes', 'bytes'], ['near hits', 'near hits', 'count'], ['near misses', 'near misses', 'count'],
+        ['near pool', 'near name', 'text'], ['near items', 'near items', 'count'], ['near memory', 'near bytes', 'bytes'], ['near hits', 'near hits', 'count'], ['near misses', 'near misses', 'count'],
         ['near evictions', 'near evictions', 'count'], ['events of the log to follow', 'near lag', 'count'], ['events of the log applied', 'near events', 'count'],
         ['log followed up to', 'near position', 'text'], ['log asked ago', 'near age', 'seconds'], ['near store begun anew', 'near beginnings', 'count'],
         ['near store left aside', 'near bypasses', 'count'], ['left aside because', 'near bypassed because', 'text'], ['left aside at', 'near bypassed at', 'time'],
-        ['also in front of', 'near others', 'text'],
     ];
 
     /** Of Memcached's stats. */

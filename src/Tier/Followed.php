@@ -15,8 +15,7 @@ final class Followed
      * @param ?string $position null: nothing was followed yet
      * @param int     $sent     when the log was asked for that, in ns of hrtime(); 0: it is not told
      * @param float   $offset   by how many seconds the time of day was ahead of hrtime() then
-     * @param string  $place    of the far store that the log is of
-     * @param ?self   $others   what was followed of another far store, of which this near store is, too; null: of none
+     * @param string  $place    of the far store that the log is of, for those who look after the near one
      */
     public function __construct(
         public readonly ?string $head = null,
@@ -24,7 +23,6 @@ final class Followed
         public readonly int $sent = 0,
         private readonly float $offset = 0.0,
         public readonly string $place = '',
-        public readonly ?self $others = null,
     ) {}
 
     public static function nothing(): self
@@ -32,22 +30,18 @@ final class Followed
         return new self();
     }
 
-    /**
-     * @param mixed  $stored what toStore() has made, or anything else
-     * @param string $place  of the far store whose log is followed now. What was followed of another one's counts for nothing by itself
-     */
-    public static function read(mixed $stored, string $place): self
+    /** @param mixed $stored what toStore() has made, or anything else */
+    public static function read(mixed $stored): self
     {
         if (!\is_array($stored) || \count($stored) !== 5) {
             return self::nothing();
         }
-        [$head, $position, $sent, $offset, $of] = array_values($stored);
-        if (!\is_string($position) || !\is_int($sent) || !\is_float($offset) || !\is_string($of)) {
+        [$head, $position, $sent, $offset, $place] = array_values($stored);
+        if (!\is_string($position) || !\is_int($sent) || !\is_float($offset) || !\is_string($place)) {
             return self::nothing();
         }
-        $followed = new self(\is_string($head) ? $head : null, $position, $sent, $offset, $of);
 
-        return $of === $place ? $followed : new self(others: $followed);
+        return new self(\is_string($head) ? $head : null, $position, $sent, $offset, $place);
     }
 
     /** @param int $sent in ns of hrtime(), of just now */
@@ -60,12 +54,6 @@ final class Followed
     public function toStore(): array
     {
         return [$this->head, $this->position, $this->sent, $this->offset, $this->place];
-    }
-
-    /** @return ?string the position to go on from, though it may be in another far store's log; null: there is none */
-    public function goesOnFrom(): ?string
-    {
-        return $this->position ?? $this->others?->position;
     }
 
     /** @return ?float seconds since the log was asked; null: it was not since this machine was booted */

@@ -30,18 +30,7 @@ final class Follower
     /** In ns: for so long a position that has not changed is not stored again, only to tell that it was asked for. */
     private const TOLD_EVERY = 1_000_000;
 
-    /**
-     * In ns: for so long a near store stays with the far store that it was last used in front of. A request looks whose it is when it
-     * begins. One that took longer than this could read what is another's.
-     */
-    private const OTHERS = 3_600_000_000_000;
-
-    /** In ns: after so long it is told that the near store is still in use, where nothing else is to be stored. */
-    private const IN_USE_EVERY = 60_000_000_000;
-
     private const UNREAD = 'The log of a near store cannot be read, so all reads go to the far store; run "larder doctor" with the tier\'s DSN.';
-
-    private const SHARED = 'A near store is left aside, as it is in use in front of another far store; give each tier its own.';
 
     /** What the near store has followed. */
     private readonly string $followed;
@@ -68,7 +57,7 @@ final class Follower
      * @param bool            $isOfTiers whether the far store is a tier itself
      * @param int             $grace     seconds in which the near store may answer while the log cannot be read
      * @param \Closure(): int $clock     the time in Unix seconds
-     * @param string          $place     of the far store
+     * @param string          $place     of the far store, for those who look after the near one
      */
     public function __construct(
         private readonly Store&Reads $near,
@@ -90,9 +79,9 @@ final class Follower
      */
     public static function placeIn(Reads $store): ?string
     {
-        $followed = Followed::read($store->read(Key::internal('tier', 'followed')), '');
+        $followed = Followed::read($store->read(Key::internal('tier', 'followed')));
 
-        return $followed->others->place ?? ($followed->position === null ? null : '');
+        return $followed->position === null ? null : $followed->place;
     }
 
     public function setLogger(LoggerInterface $logger): void
@@ -155,13 +144,12 @@ final class Follower
      * For those who look after the near store.
      *
      * @return array<string, int|float|string|null> lag: events of the log that the near store has not followed, null if that cannot be told, or
-     *                                              the near store has to begin anew; position; age of that in seconds; the tally; and
-     *                                              others: the other far store that it is in front of, too
+     *                                              the near store has to begin anew; position; age of that in seconds; and the tally
      */
     public function details(): array
     {
         $followed = $this->followed();
-        $position = $followed->goesOnFrom();
+        $position = $followed->position;
         $tally = new Tally();
         $news = null;
         try {
@@ -174,22 +162,19 @@ final class Follower
         return [
             'lag' => $news?->isComplete === true ? \count($news->events) : null,
             'position' => $position,
-            'age' => ($followed->others ?? $followed)->age(),
+            'age' => $followed->age(),
             'events' => $tally->events,
             'beginnings' => $tally->beginnings,
             'bypasses' => $tally->bypasses,
             'bypassed at' => $tally->when,
             'bypassed because' => $tally->why,
-            'others' => $news?->isComplete === false ? $followed->others?->place : null,
         ];
     }
 
     /** @throws StoreUnavailable */
     public function forget(Event $event): void
     {
-        if (!$event->isEverything || $this->read()->others === null) {
-            $this->apply([$event]);
-        }
+        $this->apply([$event]);
     }
 
     /**
@@ -202,22 +187,8 @@ final class Follower
         [$head, $news] = $this->news($followed);
         if ($news === null) {
             $this->hadNews = false;
-            if ($sent - $followed->sent > self::IN_USE_EVERY) {
-                // So that another tier sees that this near store is in use.
-                $this->keep($this->followed, Followed::now($head, (string) $followed->position, $sent, $this->place)->toStore());
-            }
 
             return true;
-        }
-        $others = $followed->others;
-        if (!$news->isComplete && $others !== null) {
-            $this->tell(self::SHARED, ['why' => "They are {$others->place} and {$this->place}."]);
-            if ($others->isSince(max(1, (int) hrtime(true) - self::OTHERS))) {
-                // It has values of the other one. Nor may that one's values go here and there.
-                $this->bypass("It is in use in front of {$others->place}, too.");
-
-                return false;
-            }
         }
         if (!$news->isComplete) {
             $this->empty($this->tally()->withBeginning());
@@ -227,7 +198,7 @@ final class Follower
             $this->keep($this->tally, $tally->toStore());
         }
         $this->hadNews = !$news->isComplete || $news->events !== [];
-        if ($this->hadNews || $others !== null || $this->log instanceof Beside || $sent - $followed->sent > self::TOLD_EVERY || $sent < $followed->sent) {
+        if ($this->hadNews || $this->log instanceof Beside || $sent - $followed->sent > self::TOLD_EVERY || $sent < $followed->sent) {
             $this->near->delete([$this->failing]);
             $this->keep($this->followed, Followed::now($head, $news->position, $sent, $this->place)->toStore());
         }
@@ -247,7 +218,7 @@ final class Follower
             if ($head !== null && $head === $followed->head) {
                 return [$head, null];
             }
-            $position = $followed->goesOnFrom();
+            $position = $followed->position;
             $own = $this->log instanceof Beside && $head !== null && $position !== null ? $this->log->own($head, $position) : null;
 
             return [$head, $own ?? $this->log->since($position)];
@@ -259,7 +230,7 @@ final class Follower
     /** @throws StoreUnavailable */
     private function read(): Followed
     {
-        return Followed::read($this->near->read($this->followed), $this->place);
+        return Followed::read($this->near->read($this->followed));
     }
 
     /** @throws StoreUnavailable */
@@ -268,7 +239,7 @@ final class Follower
         return Tally::read($this->near->read($this->tally));
     }
 
-    /** @param array{why?: string, exception?: \Throwable} $context */
+    /** @param array{exception: \Throwable} $context */
     private function tell(string $says, array $context): void
     {
         ($this->caution ??= new Caution($this->logger))->tell($says, $context);
@@ -284,7 +255,6 @@ final class Follower
     }
 
     /**
-     * Whose the near store is stays in it: another tier would take it for its own, and requests that go on would read that one's values.
      * What had been followed is not too much to claim of a store with nothing in it.
      *
      * @throws StoreUnavailable

@@ -106,7 +106,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
      * @param int              $grace seconds in which the near store may answer while the log cannot be read
      * @param ?\Closure(): int $clock the time in Unix seconds; for tests that cannot wait
      * @param float            $staleness seconds for which what was read from the log counts as new to a request that begins
-     * @param string           $place of the far store, by which two are told apart that would share the near one; it is stored there
+     * @param string           $place of the far store, for those who look after the near one; it is stored there
      *
      * @throws InvalidOption
      * @throws UnsupportedOperation if the near store cannot judge tokens, or keeps no tags while the far one does
@@ -480,6 +480,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             'near evictions' => $near->evictions,
             'near expired' => $near->expired,
             ...array_combine(array_map(static fn(string $name): string => "near {$name}", array_keys($details)), $details),
+            'near name' => $near->details['name'] ?? null,
             'near path' => $near->details['path'] ?? null,
             'near private_pages' => $near->details['private_pages'] ?? null,
         ]);

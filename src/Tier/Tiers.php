@@ -24,6 +24,12 @@ final class Tiers
     /** The schemes of near stores. */
     private const NEAR = ['array', 'apcu', 'shm'];
 
+    /** Of the name of a pool, and of a prefix. */
+    private const LONGEST = 64;
+
+    /** Digits of the hash in a near store's name. */
+    private const HASH = 16;
+
     private function __construct() {}
 
     /**
@@ -55,18 +61,33 @@ final class Tiers
         return trim((string) preg_replace('/ (?:: )?+ */', ' ', $far->place())) . ($prefix === Prefix::DEFAULT ? '' : ", prefix {$prefix}");
     }
 
+    /**
+     * A near store is its tier's own. So its name has that of the far store in it: two tiers over different ones share no item, whatever
+     * either does within a request of the other. A mark in the near store could not keep them apart, as it goes with all else in there.
+     */
+    private static function own(string $name, Dsn $far): string
+    {
+        $place = $far->place() . "?{$far->text('prefix', Prefix::DEFAULT)}";
+
+        return $name === ''
+            ? 'tier-' . substr(hash('xxh128', $place), 0, self::HASH)
+            : substr($name, 0, self::LONGEST - self::HASH - 1) . '.' . substr(hash('xxh128', "{$name} {$place}"), 0, self::HASH);
+    }
+
     private static function near(Dsn $near, Dsn $far): Store&Reads
     {
-        // A near store is its tier's own; without a name of its own it gets one that no other tier has.
-        $own = 'tier-' . substr(hash('xxh128', $far->place() . "?{$far->text('prefix', Prefix::DEFAULT)}"), 0, 16);
         switch ($near->scheme) {
             case 'array':
                 return ArrayStore::fromDsn($near);
             case 'shm':
+                if ($near->path !== '' && !SharedMemoryStore::canName($near->path)) {
+                    throw InvalidDsn::part("shm:{$near->path}", 'names no pool', SharedMemoryStore::NAMING_REMEDY);
+                }
+                $own = self::own($near->path, $far);
                 try {
-                    return SharedMemoryStore::fromDsn($near->path === '' ? $near->named($own) : $near);
+                    return SharedMemoryStore::fromDsn($near->named($own));
                 } catch (PoolUnusable $failure) {
-                    if (SharedMemoryStore::isMadeOtherwise($near->path === '' ? $own : $near->path, $near->switch('evict', true))) {
+                    if (SharedMemoryStore::isMadeOtherwise($own, $near->switch('evict', true))) {
                         throw $failure;
                     }
 
@@ -81,7 +102,10 @@ final class Tiers
                     return new ArrayStore();
                 }
 
-                return new ApcuStore($near->text('prefix', $own));
+                $own = self::own('', $far);
+                $prefix = $near->text('prefix', $own);
+
+                return new ApcuStore($prefix === $own ? $own : self::own(rtrim(Prefix::check($prefix), ':'), $far));
             default:
                 throw InvalidDsn::nearStore($near->scheme);
         }

@@ -6,8 +6,8 @@ namespace Larder\Tests\System;
 
 use Larder\Bench\Server\Program;
 use Larder\Bench\Server\RedisFlavour;
-use Larder\SharedMemory;
 use Larder\Store\Redis\RedisLog;
+use Larder\Tests\Pools;
 use Larder\Tests\Scratch;
 use Larder\Tests\Stores\RedisFlavours;
 use Larder\Tests\System\Extension\Workers;
@@ -45,7 +45,7 @@ final class HostsTest extends OwnServers
         parent::tearDown();
         $this->places?->remove();
         foreach ($this->pools as $pool) {
-            SharedMemory::remove($pool);
+            Pools::remove($pool);
         }
         [$this->places, $this->pools] = [null, []];
     }

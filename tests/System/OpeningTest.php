@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
-use Larder\SharedMemory;
+use Larder\Tests\Pools;
 use Larder\Tests\Scratch;
 use Larder\Tests\System\Extension\Workers;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -26,7 +26,7 @@ final class OpeningTest extends OneRedis
             self::assertContains('Cache.php', $loads);
             self::assertLessThanOrEqual($most, \count($loads), implode("\n", $loads));
         } finally {
-            SharedMemory::remove($pool);
+            Pools::remove($pool);
         }
     }
 

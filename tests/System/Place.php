@@ -6,10 +6,11 @@ namespace Larder\Tests\System;
 
 use Larder\Store\Redis\Connections;
 use Larder\Store\Redis\Layout;
-use Larder\Store\SharedMemoryStore;
 use Larder\Stores;
+use Larder\Tests\Pools;
 use Larder\Tests\Scratch;
 use Larder\Tests\Stores\Forgery;
+use Larder\Tier\TieredStore;
 
 /** Somewhere that several processes share, for one test: a file, a pool of memory, or a server of its own. */
 final class Place
@@ -81,7 +82,7 @@ final class Place
         }
         $this->server?->stop();
         if (str_starts_with($this->dsn, 'shm:')) {
-            SharedMemoryStore::remove($this->name);
+            Pools::remove($this->name);
         }
     }
 
@@ -135,7 +136,8 @@ final class Place
             return;
         }
         if (str_starts_with($this->dsn, 'shm:')) {
-            Stores::open("shm:{$this->name}?size=16M")->clear();
+            $tier = Stores::open($this->dsn);
+            $tier instanceof TieredStore && $tier->near->clear();
         } elseif (str_contains($this->dsn, 'apcu:')) {
             apcu_clear_cache();
         }

@@ -638,32 +638,6 @@ final class RedisLogTest extends OneRedis
         }
     }
 
-    /** Two shops that name one near store by mistake: neither gets what is the other's, whatever either does within one request. */
-    public function testAClearOfOneTierLeavesAnotherTheNearStoreThatBothName(): void
-    {
-        $near = new ArrayStore();
-        $tier = static function (string $prefix) use ($near): TieredStore {
-            $far = Stores::open('redis+unix:' . self::server()->socket . "?prefix={$prefix}");
-            self::assertInstanceOf(RedisStore::class, $far);
-
-            return new TieredStore($near, $far, $far->log(), place: $prefix);
-        };
-        [$one, $other] = [$tier('one'), $tier('other')];
-        foreach ([$other, $one] as $who) {
-            $one->save([new Item('key', 'of one')]);
-            $one->beginRequest();
-            self::assertSame('of one', $one->read('key'));
-            $who->clear();
-            $other->save([new Item('key', 'of other'), new Item('second', 'of other')]);
-            for ($request = 0; $request < 2; $request++) {
-                $other->beginRequest();
-                self::assertSame('of other', $other->read('key'));
-                self::assertNull($one->read('second'), 'It is in the same request still.');
-            }
-            self::assertSame($who === $one ? null : 'of one', $one->read('key'));
-        }
-    }
-
     private static function far(): RedisStore
     {
         $store = Stores::open('redis+unix:' . self::server()->socket . '?prefix=test');

@@ -7,7 +7,6 @@ namespace Larder\Tests\System;
 use Larder\Cache;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
-use Larder\SharedMemory;
 use Larder\Store\Redis\ClusterConnection;
 use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Connections;
@@ -19,6 +18,7 @@ use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Tls;
 use Larder\Store\RedisStore;
 use Larder\Stores;
+use Larder\Tests\Pools;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -399,7 +399,7 @@ final class RedisPlacesTest extends OwnServers
                 self::assertSame(array_fill_keys($keys, 'third'), $cache->getMany($keys), 'The log goes on.');
             }
         } finally {
-            SharedMemory::remove($pool);
+            Pools::remove($pool);
         }
     }
 
@@ -489,7 +489,7 @@ final class RedisPlacesTest extends OwnServers
             self::assertTrue($here->set('key', 'own'));
             self::assertSame(['own', 'own'], [$there->get('key'), $here->get('key')]);
         } finally {
-            SharedMemory::remove($pool);
+            Pools::remove($pool);
         }
     }
 

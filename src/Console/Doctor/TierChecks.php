@@ -16,8 +16,6 @@ use Larder\Tier\TieredStore;
 /** Checks a near store in front of a far one: how far it has followed the log. */
 final class TierChecks
 {
-    private const OWN = 'shm: or apcu: without a name or prefix, which gives each tier its own; or another one for each';
-
     private function __construct() {}
 
     /**
@@ -34,12 +32,11 @@ final class TierChecks
     public static function findings(string $what, StoreStatistics $known): array
     {
         $near = static fn(string $name): int|string|null => \is_int($value = $known->details["near {$name}"] ?? null) || \is_string($value) ? $value : null;
-        [$lag, $others, $items] = [$near('lag'), $near('others'), $near('items')];
+        [$lag, $pool] = [$near('lag'), $near('name')];
 
         return [
+            ...\is_string($pool) ? [Finding::fine($what, "The near store is the pool \"{$pool}\". A tier over another far store has another pool, also if its DSN gives the same name.")] : [],
             match (true) {
-                $others !== null => Finding::problem($what, "The near store is, or was, also in front of {$others}: they leave it aside in turn, or empty it for one another.", self::OWN),
-                $near('position') === null && \is_int($items) && $items > 0 => Finding::advice($what, \sprintf('The near store has %s and has not followed the log: the next request deletes them, also if they are another cache\'s.', Printed::counted($items, 'item')), self::OWN),
                 !\is_int($lag) => Finding::fine($what, 'The near store has followed nothing of this log so far, or has to begin anew: the next request does.'),
                 $lag === 0 => Finding::fine($what, 'The near store has followed the whole log.'),
                 default => Finding::fine($what, \sprintf('The near store has %s of the log to follow, which the next request does.', Printed::counted($lag, 'event'))),

@@ -14,6 +14,7 @@ use Larder\Console\Doctor\ServerChecks;
 use Larder\Console\Doctor\Severity;
 use Larder\Console\Doctor\StoreChecks;
 use Larder\Console\DoctorCommand;
+use Larder\Tests\Pools;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -282,26 +283,29 @@ final class DoctorTest extends TestCase
     public function testWhatElseANearStoreIsUsedForIsAProblem(): void
     {
         $scratch = new Scratch();
-        $prefix = 'test' . bin2hex(random_bytes(4));
+        $name = 'test' . bin2hex(random_bytes(4));
         $says = static fn(string $dsn): array => array_map(
             static fn(Finding $each): string => "{$each->severity->value}: {$each->says}",
             array_values(array_filter((new StoreChecks($dsn, self::machine()))->findings(), static fn(Finding $each): bool => preg_match('/near store/', $each->says) === 1)),
         );
-        $alone = Cache::open("apcu:?prefix={$prefix}");
-        $alone->set('key', 'of another cache');
-        [$one, $other] = ["apcu:?prefix={$prefix} > sqlite:{$scratch->path}/one.db", "apcu:?prefix={$prefix} > sqlite:{$scratch->path}/other.db"];
-        Cache::open("sqlite:{$scratch->path}/one.db")->set('key', 1);
-        Cache::open("sqlite:{$scratch->path}/other.db")->set('key', 2);
-        self::assertSame([], $says("apcu:?prefix={$prefix}"));
-        self::assertSame('advice: The near store has one item and has not followed the log: the next request deletes them, also if they are another cache\'s.', implode("\n", $says($one)));
-        self::assertSame(1, Cache::open($one)->get('key'));
-        self::assertStringStartsWith('ok: The near store has followed the whole log.', implode("\n", $says($one)));
-        self::assertSame(['ok: A tier has it as its far store: the near stores learn of each change from its log.'], $says("sqlite:{$scratch->path}/one.db"));
-        self::assertSame(["problem: It is the near store of a tier in front of sqlite {$scratch->path}/one.db: other items in it are deleted whenever that begins anew."], $says("apcu:?prefix={$prefix}"));
-        self::assertSame(2, Cache::open($other)->get('key'));
-        [$problem, $past] = $says($other) + ['', ''];
-        self::assertSame("problem: The near store is, or was, also in front of sqlite {$scratch->path}/one.db: they leave it aside in turn, or empty it for one another.", $problem);
-        self::assertMatchesRegularExpression('/ begun anew one time\. One request left it aside, the last on .*: It is in use in front of sqlite .*one\.db, too\.$/', $past);
+        try {
+            [$one, $other] = ["shm:{$name}?size=8M > sqlite:{$scratch->path}/one.db", "shm:{$name}?size=8M > sqlite:{$scratch->path}/other.db"];
+            $cache = Cache::open($one);
+            self::assertTrue($cache->set('key', 1));
+            [$pool, $followed] = $says($one) + ['', ''];
+            self::assertMatchesRegularExpression("/^ok: The near store is the pool \"{$name}\\.[0-9a-f]{16}\"\\. A tier over another far store has another pool, also if its DSN gives the same name\\.\$/", $pool);
+            self::assertStringStartsWith('ok: The near store has followed', $followed);
+            $cache->refresh();
+            self::assertSame(1, $cache->get('key'));
+            self::assertContains('ok: The near store has followed the whole log.', $says($one));
+            self::assertNotSame($pool, $says($other)[0] ?? '');
+            self::assertSame(['ok: A tier has it as its far store: the near stores learn of each change from its log.'], $says("sqlite:{$scratch->path}/one.db"));
+            self::assertSame([], $says("shm:{$name}?size=8M"));
+            $own = substr($pool, \strlen('ok: The near store is the pool "'), \strlen($name) + 17);
+            self::assertSame(["problem: It is the near store of a tier in front of sqlite {$scratch->path}/one.db: other items in it are deleted whenever that begins anew."], $says("shm:{$own}"));
+        } finally {
+            Pools::remove($name);
+        }
     }
 
     public function testAStoreThatIsDownOrUnknownIsAProblem(): void

@@ -5,119 +5,116 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Tier;
 
 use Larder\Cache;
+use Larder\Exception;
 use Larder\Item;
-use Larder\Key;
+use Larder\Store\ApcuStore;
 use Larder\Store\ArrayStore;
-use Larder\Store\SqliteStore;
-use Larder\Tests\MemoryLogger;
+use Larder\Store\SharedMemoryStore;
+use Larder\Tests\Pools;
 use Larder\Tests\Scratch;
-use Larder\Tier\Followed;
-use Larder\Tier\Follower;
 use Larder\Tier\TieredStore;
+use Larder\Tier\Tiers;
 use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
-/** One near store in front of two far stores: a mistake, which is told, and never mixes their values. */
-#[CoversClass(Follower::class)]
-#[CoversClass(Followed::class)]
+/** Two DSNs that give their near stores one name, in front of two far stores. */
+#[CoversClass(Tiers::class)]
 final class SharedNearStoreTest extends TestCase
 {
     private Scratch $scratch;
 
-    private ArrayStore $near;
+    /** Of pools and a prefix. */
+    private string $name;
 
     protected function setUp(): void
     {
         $this->scratch = new Scratch();
-        $this->near = new ArrayStore();
+        $this->name = 'test-' . bin2hex(random_bytes(4));
     }
 
-    public function testANearStoreInFrontOfTwoFarOnesGivesNeitherTheValuesOfTheOther(): void
+    protected function tearDown(): void
     {
-        [$one, $other] = [$this->tier('one'), $this->tier('other')];
-        $one->far->save([new Item('key', 'of one')]);
-        $other->far->save([new Item('key', 'of other')]);
-        for ($request = 0; $request < 3; $request++) {
-            foreach ([['of one', $one], ['of other', $other]] as [$value, $tier]) {
-                $tier->beginRequest();
-                self::assertSame($value, $tier->read('key'));
-                self::assertSame($value, $tier->fetch(['key'])->items['key']->value ?? null);
+        Pools::remove(substr($this->name, 0, 47));
+    }
+
+    /**
+     * @param class-string $class
+     * @param string       $name  what is added to it
+     */
+    #[DataProvider('nears')]
+    public function testTiersThatGiveTheirNearStoresOneNameHaveOneEach(string $near, string $class, string $name = ''): void
+    {
+        $this->name .= $name;
+        $near = str_replace('NAME', $this->name, $near);
+        [$one, $other] = [$this->tier("{$near} > sqlite:{$this->scratch->path}/one.db"), $this->tier("{$near} > sqlite:{$this->scratch->path}/other.db")];
+        self::assertInstanceOf($class, $one->near);
+        $caches = ['of one' => new Cache($one), 'of other' => new Cache($other)];
+        foreach (['one', 'other', 'one'] as $emptied) {
+            foreach ($caches as $value => $cache) {
+                self::assertTrue($cache->set('key', $value, tags: ['tag']));
+                $cache->refresh();
+                self::assertSame($value, $cache->get('key'));
             }
+            self::assertSame(['of one', 'of other'], [$one->near->read('key'), $other->near->read('key')], 'Both are in memory.');
+            // Whatever else empties a near store, such as an eviction or a flush by hand, while requests go on that have looked at it.
+            $emptied === 'one' ? $one->near->clear() : $other->near->clear();
+            $caches['of other']->refresh();
+            self::assertSame(['of other', 'of one', 'of other'], [$caches['of other']->get('key'), $caches['of one']->get('key'), $caches['of other']->get('key')]);
+            self::assertTrue($caches['of one']->clear());
+            $caches['of other']->refresh();
+            self::assertSame(['of other', null], [$caches['of other']->get('key'), $caches['of one']->get('key')]);
         }
-        $details = $one->statistics()->details;
-        self::assertSame(['of one', 1], [$this->near->read('key'), $details['near beginnings']], 'It is still that of the first.');
-        self::assertGreaterThanOrEqual(3, $details['near bypasses']);
-        self::assertSame('It is in use in front of one, too.', $details['near bypassed because']);
-        self::assertSame('one', $other->statistics()->details['near others']);
+        self::assertSame([0, 0], [$one->statistics()->details['near bypasses'], $other->statistics()->details['near bypasses']]);
     }
 
-    public function testThatTwoTiersShareANearStoreIsToldOnce(): void
+    /** @return iterable<string, array{0: string, 1: class-string, 2?: string}> */
+    public static function nears(): iterable
     {
-        $this->tier('one')->read('key');
-        $cache = new Cache($this->tier('other'), logger: $logger = new MemoryLogger());
-        for ($request = 0; $request < 3; $request++) {
-            $cache->refresh();
-            self::assertNull($cache->get('key'));
-        }
-        self::assertSame(['warning: A near store is left aside, as it is in use in front of another far store; give each tier its own.'], $logger->lines);
-        self::assertSame([['why' => 'They are one and other.']], $logger->contexts);
+        yield 'a pool' => ['shm:NAME?size=8M', SharedMemoryStore::class];
+        yield 'a pool with a long name' => ['shm:NAME?size=8M', SharedMemoryStore::class, str_repeat('-', 51)];
+        yield 'APCu' => ['apcu:?prefix=NAME', ApcuStore::class];
+        yield 'APCu with a long prefix' => ['apcu:?prefix=NAME', ApcuStore::class, str_repeat('-', 51)];
+        yield 'an array' => ['array:', ArrayStore::class];
     }
 
-    /** A request may take long. While it lasts, it reads the near store without another look at whose it is. */
-    public function testANearStoreIsThatOfARequestThatTakesHalfAnHour(): void
+    public function testTheSameTierHasTheSameNearStoreAndADifferentNameAnother(): void
     {
-        $one = $this->tier('one');
-        $one->save([new Item('key', 'of one')]);
-        self::assertSame('of one', $one->read('key'));
-        // After a boot an hour ago at least; there is no earlier time.
-        $this->lastUsed(min(1_800, intdiv((int) hrtime(true), 2_000_000_000)));
-        $other = $this->tier('other');
-        $other->save([new Item('key', 'of other')]);
-        $other->beginRequest();
-        self::assertSame('of other', $other->read('key'));
-        self::assertSame('of one', $one->read('key'));
-    }
-
-    public function testANearStoreThatIsInUseNoLongerIsTakenOver(): void
-    {
-        $one = $this->tier('one');
-        $one->save([new Item('key', 'old')]);
-        self::assertSame('old', $one->read('key'));
-        $this->lastUsed(3_601);
-        $key = Key::internal('tier', 'followed');
-        $other = $this->tier('other');
-        $other->save([new Item('key', 'new')]);
-        $other->beginRequest();
-        self::assertSame('new', $other->read('key'));
-        self::assertSame('new', $this->near->read('key'));
-        self::assertSame('other', Followed::read($this->near->read($key), 'other')->place);
-    }
-
-    public function testTheSameFarStoreByAnotherNameHasTheSameNearStore(): void
-    {
-        $one = $this->tier('one');
-        $one->save([new Item('key', 'value')]);
+        $dsn = static fn(string $name): string => "shm:{$name}?size=8M > sqlite:";
+        $far = "{$this->scratch->path}/far.db";
+        [$one, $same, $another, $alone] = [$this->tier($dsn($this->name) . $far), $this->tier("shm:{$this->name} > sqlite:{$far}"), $this->tier($dsn("{$this->name}.2") . $far), Cache::open("shm:{$this->name}?size=8M")];
+        $one->far->save([new Item('key', 'value')]);
         self::assertSame('value', $one->read('key'));
-        $same = $this->tier('one', 'by another name');
-        self::assertSame('value', $same->read('key'));
-        self::assertSame([1, 0, null], [$same->statistics()->details['near beginnings'], $same->statistics()->details['near bypasses'], $same->statistics()->details['near others']]);
-        $same->save([new Item('key', 'newer')]);
-        $one->beginRequest();
-        self::assertSame('newer', $one->read('key'));
+        self::assertSame(['value', null, null], [$same->near->read('key'), $another->near->read('key'), $alone->get('key')]);
+        $pool = $one->statistics()->details['near name'];
+        self::assertIsString($pool);
+        self::assertMatchesRegularExpression('/^' . preg_quote($this->name, '/') . '\.[0-9a-f]{16}$/D', $pool);
     }
 
-    private function lastUsed(int $seconds): void
+    #[DataProvider('misnamed')]
+    public function testANameThatANearStoreCannotHaveIsRefusedAsItWasGiven(string $near, string $said): void
     {
-        $key = Key::internal('tier', 'followed');
-        $followed = Followed::read($this->near->read($key), 'one');
-        $now = (int) hrtime(true);
-        $this->near->save([new Item($key, (new Followed($followed->head, $followed->position, $now - $seconds * 1_000_000_000, microtime(true) - $now / 1e9, 'one'))->toStore())]);
+        $this->expectException(Exception::class);
+        $this->expectExceptionMessageMatches("~\"{$said}\"~");
+        $this->tier("{$near} > sqlite:{$this->scratch->path}/far.db");
     }
 
-    private function tier(string $far, ?string $place = null): TieredStore
+    /** @return iterable<string, array{string, string}> */
+    public static function misnamed(): iterable
     {
-        $store = new SqliteStore("{$this->scratch->path}/{$far}.db", timeout: 30.0);
+        $long = str_repeat('x', 65);
+        yield 'a pool' => ['shm:no/pool', 'shm:no/pool'];
+        yield 'a pool with a name that is too long' => ["shm:{$long}", "shm:{$long}"];
+        yield 'a prefix' => ['apcu:?prefix=no/prefix', 'no/prefix'];
+        yield 'a prefix that is too long' => ["apcu:?prefix={$long}", $long];
+        yield 'an empty prefix' => ['apcu:?prefix=', ''];
+    }
 
-        return new TieredStore($this->near, $store, $store->log(), place: $place ?? $far);
+    private function tier(string $dsn): TieredStore
+    {
+        $store = Cache::open($dsn)->store;
+        self::assertInstanceOf(TieredStore::class, $store);
+
+        return $store;
     }
 }
