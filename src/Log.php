@@ -27,4 +27,10 @@ interface Log
      * @throws StoreUnavailable
      */
     public function since(?string $position): News;
+
+    /**
+     * Whether what this process has just read of the far store is of the history that the position is of. It is not if another server, or
+     * another file, has taken that one's place, and this process goes on with the former.
+     */
+    public function isOfHistory(string $position): bool;
 }

@@ -16,4 +16,9 @@ final class NoLog implements Log
     {
         return new News('none', [], false);
     }
+
+    public function isOfHistory(string $position): bool
+    {
+        return true;
+    }
 }

@@ -122,6 +122,19 @@ final class Follower
         }
     }
 
+    /**
+     * Whether what was just read of the far store may be kept in the near one. Another process may have begun that anew since this
+     * request has looked at the log, after a failover that this process has not noticed.
+     *
+     * @throws StoreUnavailable
+     */
+    public function isOfHistory(): bool
+    {
+        $position = $this->read()->position;
+
+        return $position !== null && $this->log->isOfHistory($position);
+    }
+
     /** Whether what was read from the near store before the last bringUpToDate() may be out of date. */
     public function hadNews(): bool
     {
@@ -191,7 +204,7 @@ final class Follower
             return true;
         }
         if (!$news->isComplete) {
-            $this->empty($this->tally()->withBeginning());
+            $this->beginAnew();
         } elseif ($news->events !== []) {
             $tally = $this->tally()->withEvents(\count($news->events));
             $this->apply($news->events);
@@ -200,10 +213,31 @@ final class Follower
         $this->hadNews = !$news->isComplete || $news->events !== [];
         if ($this->hadNews || $this->log instanceof Beside || $sent - $followed->sent > self::TOLD_EVERY || $sent < $followed->sent) {
             $this->near->delete([$this->failing]);
-            $this->keep($this->followed, Followed::now($head, $news->position, $sent, $this->place)->toStore());
+
+            return $this->advance($followed, Followed::now($head, $news->position, $sent, $this->place), $news->isComplete);
         }
 
         return true;
+    }
+
+    /**
+     * Keeps how far the near store has followed, unless another process has done so since: with another history of the far store, what
+     * it has by now is of that one. If not, no harm is done. It has followed as far, or has begun anew in this request.
+     *
+     * @param bool $isGoneOn false: it begins
+     *
+     * @return bool whether the near store may be read
+     *
+     * @throws StoreUnavailable
+     */
+    private function advance(Followed $from, Followed $to, bool $isGoneOn): bool
+    {
+        $token = $isGoneOn ? $this->near->token($this->followed) : null;
+        if ($isGoneOn && $this->read()->toStore() !== $from->toStore()) {
+            return $this->isOfHistory();
+        }
+
+        return $this->near->save([new Item($this->followed, $to->toStore(), token: $token)], $isGoneOn ? SaveMode::Set : SaveMode::Add) === [] || $this->isOfHistory();
     }
 
     /**
@@ -255,17 +289,30 @@ final class Follower
     }
 
     /**
+     * Deletes the position first. What is kept by another process from then on is judged by its absence.
+     *
+     * @throws StoreUnavailable
+     */
+    private function beginAnew(): void
+    {
+        $tally = $this->tally()->withBeginning();
+        $this->near->delete([$this->followed]);
+        $this->near->clear();
+        $this->keep($this->tally, $tally->toStore());
+    }
+
+    /**
      * What had been followed is not too much to claim of a store with nothing in it.
      *
      * @throws StoreUnavailable
      */
-    private function empty(Tally $tally): void
+    private function empty(): void
     {
-        $followed = $this->read();
+        [$followed, $tally] = [$this->read(), $this->tally()];
         $this->near->clear();
         $this->keep($this->tally, $tally->toStore());
         if ($followed->position !== null) {
-            $this->keep($this->followed, $followed->toStore());
+            $this->near->save([new Item($this->followed, $followed->toStore())], SaveMode::Add);
         }
     }
 
@@ -289,7 +336,7 @@ final class Follower
         $keys = $tags = [];
         foreach ($events as $event) {
             if ($event->isEverything) {
-                $this->empty($this->tally());
+                $this->empty();
 
                 return;
             }
@@ -298,7 +345,7 @@ final class Follower
         }
         if ($tags !== [] && $this->isOfTiers) {
             // The items came from the near store in between, and not every one tells the tags of what it has.
-            $this->empty($this->tally());
+            $this->empty();
 
             return;
         }

@@ -50,7 +50,7 @@ use Psr\Log\LoggerInterface;
  *
  * A value from the far store is kept by the token that the near store gave before the far one was asked. An event that was applied to the
  * near store in between refuses it. So nothing in the near store is older than the events that were applied to it, however long any
- * process is delayed. All writes are events but one kind: fills of keys that are missing in a far store that drops nothing by itself. No
+ * process is delayed. Nor is it kept if another process has begun the near store anew with another far store in the former's place. All writes are events but one kind: fills of keys that are missing in a far store that drops nothing by itself. No
  * near store has anything to forget because of those.
  *
  * The near store is this tier's own. Another cache in it would be read and cleared with it.
@@ -637,7 +637,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
                     $kept[] = new Item($item->key, $item->value, $ttl, $item->tags, $tokens[$key]);
                 }
             }
-            if ($kept !== []) {
+            if ($kept !== [] && $this->follower->isOfHistory()) {
                 $this->near->save($kept, SaveMode::Add);
                 if (($this->clock)() !== $now) {
                     // Their seconds may have been counted from the next one on: nothing shall live longer here than there.

@@ -15,6 +15,7 @@ use Larder\Item;
 use Larder\PerRequest;
 use Larder\SaveMode;
 use Larder\Store;
+use Larder\Store\ArrayStore;
 use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Life;
 use Larder\Store\Redis\Lives;
@@ -29,6 +30,7 @@ use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Contract\History;
 use Larder\Tests\Contract\Value\Ledger;
 use Larder\Tests\Scratch;
+use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
@@ -97,6 +99,40 @@ final class RedisLivesTest extends OwnServers
         self::replicated($new, $old);
         $this->failOver($new, $old, $link);
         self::assertSame(['kept', 'filled'], array_keys(self::again(static fn(): array => $store->fetch(['kept', 'filled', 'tagged'])->items)));
+    }
+
+    /** The former master still answers, as one does that only its sentinels have lost. */
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testARequestOfBeforeAFailoverKeepsNothingInAMemoryThatFollowsTheNewMaster(string $client): void
+    {
+        [$old, $new, $link] = $this->masterAndReplica();
+        $near = new ArrayStore();
+        $open = static function () use ($link, $client): RedisStore {
+            $far = Stores::open("redis+unix:{$link->path}/master?client={$client}&" . self::OPTIONS);
+            self::assertInstanceOf(RedisStore::class, $far);
+
+            return $far;
+        };
+        $far = $open();
+        $before = new TieredStore($near, $far, $far->log());
+        $before->save([new Item('key', 'old'), new Item('first', 'value')]);
+        self::assertSame('value', $before->read('first'));
+        self::replicated($old, $new);
+        self::redis($new)->rawCommand('REPLICAOF', 'NO', 'ONE');
+        unlink("{$link->path}/master");
+        symlink($new->socket, "{$link->path}/master");
+        $far = $open();
+        $after = new TieredStore($near, $far, $far->log());
+        self::assertSame('value', $after->read('first'));
+        $open()->save([new Item('key', 'new')]);
+        $after->beginRequest();
+        self::assertSame('value', $after->read('first'));
+        self::assertSame('old', $before->read('key'), 'Its request is from before, and so is its connection.');
+        self::assertNull($near->read('key'));
+        $after->beginRequest();
+        self::assertSame('new', $after->read('key'));
+        self::assertSame('new', $near->read('key'));
     }
 
     #[TestWith(['phpredis'])]

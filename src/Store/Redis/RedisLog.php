@@ -86,6 +86,18 @@ final class RedisLog implements Away, LoggerAwareInterface
         return $this->news($position, $replies) ?? $this->start();
     }
 
+    public function isOfHistory(string $position): bool
+    {
+        $parts = explode(self::AND, $position);
+        foreach ($this->layout->all() as $i => $shard) {
+            if ($this->scripts->life($this->layout->clock($shard)) !== ($parts[3 * $i + 2] ?? '')) {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
     /** @return ?non-empty-list<non-empty-list<string>> null: it is no position of such a log */
     private function questions(string $position): ?array
     {

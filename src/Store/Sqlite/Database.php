@@ -324,20 +324,27 @@ final class Database
         }
     }
 
-    /** Lets go of a database whose file is no longer the one of that name: it was removed, or another put in its place. */
+    /** Lets go of a database whose file is no longer the one of that name. */
     public function leaveIfReplaced(): void
     {
-        if ($this->current() === null || $this->isOpen) {
-            return;
+        if (!$this->isOpen && $this->isReplaced()) {
+            $this->close();
+        }
+    }
+
+    /** Whether the database that is open is no longer the file of that name: it was removed, or another put in its place. */
+    public function isReplaced(): bool
+    {
+        if ($this->current() === null) {
+            return false;
         }
         clearstatcache();
         $file = @fileinode($this->path);
         if ($this->file === null && $file !== false) {
             $this->file = $file;
         }
-        if ($file !== $this->file) {
-            $this->close();
-        }
+
+        return $file !== $this->file;
     }
 
     /**

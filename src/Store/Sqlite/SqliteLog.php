@@ -81,6 +81,12 @@ final class SqliteLog implements Beside
         return $news;
     }
 
+    /** A copy that was put there has events of the file before, too. So it is the file that tells. */
+    public function isOfHistory(string $position): bool
+    {
+        return !$this->database()->isReplaced();
+    }
+
     public function own(string $head, string $position): ?News
     {
         $events = [];

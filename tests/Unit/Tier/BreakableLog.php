@@ -9,7 +9,7 @@ use Larder\Log\Beside;
 use Larder\Log\Event;
 use Larder\Log\News;
 
-/** A log that cannot be read, or has no head, when a test says so, and that counts how often it is asked for news. */
+/** A log that cannot be read, or has no head, when a test says so, and counts how often it is asked for news. */
 final class BreakableLog implements Beside
 {
     public bool $isBroken = false;
@@ -18,6 +18,9 @@ final class BreakableLog implements Beside
     public bool $isHeadless = false;
 
     public int $asked = 0;
+
+    /** @var ?\Closure(): void what happens once it has told the news */
+    public ?\Closure $afterwards = null;
 
     /** @var list<Event> that were recorded */
     public array $recorded = [];
@@ -38,7 +41,16 @@ final class BreakableLog implements Beside
         $this->fail();
         $this->asked++;
 
-        return $this->log->since($position);
+        $news = $this->log->since($position);
+        [$afterwards, $this->afterwards] = [$this->afterwards, null];
+        $afterwards === null || $afterwards();
+
+        return $news;
+    }
+
+    public function isOfHistory(string $position): bool
+    {
+        return $this->log->isOfHistory($position);
     }
 
     public function own(string $head, string $position): ?News

@@ -81,4 +81,59 @@ final class RestoredDatabaseTest extends TestCase
             self::assertSame('newest', $open()->far->fetch(['key'])->items['key']->value ?? null, 'It does not write into a file that is gone.');
         }
     }
+
+    /** @param \Closure(string, string): void $restore */
+    #[DataProvider('restores')]
+    public function testARequestThatGoesOnWithTheFormerDatabaseKeepsNothingInANearStoreOfTheNewOne(\Closure $restore, ?string $there): void
+    {
+        if (str_contains((string) $this->dataName(), 'no process')) {
+            $this->expectNotToPerformAssertions();
+
+            return;
+        }
+        $scratch = new Scratch();
+        $path = "{$scratch->path}/restored.db";
+        $near = new ArrayStore();
+        $open = static function () use ($path, $near): TieredStore {
+            $far = new SqliteStore($path, timeout: 30.0);
+
+            return new TieredStore($near, $far, $far->log());
+        };
+        $open()->save([new Item('key', 'old'), new Item('first', 'value')]);
+        (new \SQLite3($path))->exec("VACUUM INTO '{$path}.copy'");
+        $worker = $open();
+        $worker->save([new Item('key', 'new')]);
+        self::assertSame('value', $worker->read('first'));
+        $restore($path, "{$path}.copy");
+        self::assertSame($there === null ? null : 'value', $open()->read('first'));
+        $worker->read('key');
+        self::assertSame([$there, $there], [$open()->read('key'), $near->read('key')]);
+    }
+
+    public function testANearStoreThatBeginsAnewWhileARequestAsksTheLogIsNotReadByIt(): void
+    {
+        $scratch = new Scratch();
+        $path = "{$scratch->path}/restored.db";
+        $near = new ArrayStore();
+        $far = new SqliteStore($path, timeout: 30.0);
+        $log = new BreakableLog($far->log());
+        $worker = new TieredStore($near, $far, $log);
+        $worker->save([new Item('key', 'old'), new Item('first', 'value')]);
+        (new \SQLite3($path))->exec("VACUUM INTO '{$path}.copy'");
+        $worker->save([new Item('key', 'new')]);
+        self::assertSame('value', $worker->read('first'));
+        $other = new SqliteStore($path, timeout: 30.0);
+        (new TieredStore(new ArrayStore(), $other, $other->log()))->save([new Item('other', 'value')]);
+        $log->afterwards = static function () use ($path, $near): void {
+            array_map(unlink(...), glob("{$path}-{wal,shm}", \GLOB_BRACE) ?: []);
+            rename("{$path}.copy", $path);
+            $far = new SqliteStore($path, timeout: 30.0);
+            self::assertSame('old', (new TieredStore($near, $far, $far->log()))->read('key'));
+        };
+        $worker->beginRequest();
+        self::assertSame('new', $worker->read('key'), 'It has the former database open.');
+        self::assertSame('old', $near->read('key'));
+        $worker->beginRequest();
+        self::assertSame('old', $worker->read('key'));
+    }
 }
