@@ -97,6 +97,9 @@ final class Dsn
         if (!isset($rest, self::SERVERS[$scheme])) {
             $scheme = self::scheme($dsn);
         }
+        if (str_contains($dsn, '>') && \in_array($scheme, ['shm', 'apcu', 'array'], true)) {
+            throw InvalidDsn::part(self::masked($dsn), 'has a ">" without a space on each side', 'write tiers as "near > far"');
+        }
         $servers = self::SERVERS[$scheme];
         [$place, $query] = explode('?', (string) $rest, 2) + [1 => ''];
         $options = self::options($query);

@@ -191,6 +191,9 @@ final class DsnTest extends TestCase
         yield 'what makes one legal' => ['array: > memcached://localhost', 'or let reads be 5 seconds old by "array:?staleness=5"'];
         yield 'a staleness that is none' => ['array:?staleness=long > redis://localhost', 'give seconds, such as "2.5", or milliseconds, such as "250ms"'];
         yield 'a staleness of more than a day' => ['array:?staleness=86401 > redis://localhost', 'it must be 0 seconds to a day'];
+        foreach (['shm:>redis://:hunter2@host', 'shm:shop >redis://:hunter2@host', 'array:> redis://:hunter2@host', 'apcu:?prefix=x>redis://:hunter2@host'] as $tiers) {
+            yield "no space in {$tiers}" => [$tiers, 'has a ">" without a space on each side; write tiers as "near > far"'];
+        }
         yield 'nothing behind a near store' => ['apcu: >', 'has no scheme'];
         yield 'nothing in front of a far store' => [' > sqlite:/tmp/never-made/x.db', 'has no scheme'];
         yield 'a mistake behind a near store' => ['apcu: > foo:', 'The DSN scheme "foo" is unknown'];
