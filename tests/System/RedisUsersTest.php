@@ -147,6 +147,25 @@ final class RedisUsersTest extends OwnServers
     }
 
     #[DataProvider('clients')]
+    public function testWhatElseAUserMayNotDoIsToldWithTheRightsThatACacheNeeds(string $options): void
+    {
+        $server = $this->started(CacheServer::redisOnPort());
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        $limited = "array: > redis://limited:secret@127.0.0.1:{$server->port}?prefix=test&{$options}";
+        foreach (['-time', '-evalsha', 'resetkeys'] as $lack) {
+            $redis->rawCommand('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '~*', '+@all', $lack);
+            [$severity, $says, $change] = self::finding($limited);
+            self::assertSame('problem', $severity, $lack);
+            self::assertIsString($says);
+            self::assertStringContainsString(': its user may not do all that a cache does, as it said "', $says, $lack);
+            self::assertSame('ACL SETUSER USER +@read +@write +@scripting +@connection +time +info, with the keys ~PREFIX:* and ~PREFIX!*', $change, $lack);
+            $redis->rawCommand('ACL', 'SETUSER', 'limited', 'resetkeys', '~test:*', '~test!*', '+@read', '+@write', '+@scripting', '+@connection', '+time', '+info');
+            self::assertNotSame('problem', self::finding($limited)[0]);
+        }
+    }
+
+    #[DataProvider('clients')]
     public function testALogThatAUserMayNotReadIsToldByTheCache(string $options): void
     {
         $server = $this->started(CacheServer::redisOnPort());

@@ -34,10 +34,16 @@ final class ErrorReply
         return false;
     }
 
-    /** Whether it would have refused all users that want to store something. What a user may not do in a script has no code of its own. */
+    /** Whether it would have refused all users that want to store something. */
     public function takesNothing(): bool
     {
-        return $this->is('OOM', 'MISCONF', 'READONLY', 'NOREPLICAS', 'NOPERM') || preg_match('/^ERR (The user executing the script can\'t|ACL failure in script)/', $this->message) === 1;
+        return $this->is('OOM', 'MISCONF', 'READONLY', 'NOREPLICAS') || $this->isOfRights();
+    }
+
+    /** Whether the user may not do that, or not with that key. What a user may not do in a script has no code of its own. */
+    public function isOfRights(): bool
+    {
+        return $this->is('NOPERM') || preg_match('/^ERR (The user executing the script can\'t|ACL failure in script)/', $this->message) === 1;
     }
 
     /** Whether it is one of these codes. What a script has met stands behind words of the server's own until Redis 6. */

@@ -9,6 +9,9 @@ use Larder\Exception\StoreUnavailable;
 /** Runs scripts on the server, several in one round trip; the server keeps their texts, and is asked by their hashes. */
 final class Scripts
 {
+    /** As in docs/operate.md. */
+    private const RIGHTS = 'ACL SETUSER USER +@read +@write +@scripting +@connection +time +info, with the keys ~PREFIX:* and ~PREFIX!*';
+
     /** How often a script is sent again that the server did not know, or whose clock was of another life. */
     private const TRIES = 4;
 
@@ -284,8 +287,8 @@ final class Scripts
                 }
                 throw StoreUnavailable::because(
                     'The Redis server',
-                    "it said \"{$reply->message}\"",
-                    'see its configuration',
+                    ($reply->isOfRights() ? 'its user may not do all that a cache does, as ' : '') . "it said \"{$reply->message}\"",
+                    $reply->isOfRights() ? self::RIGHTS : 'see its configuration',
                     takesNothing: $reply->takesNothing(),
                 );
             }
