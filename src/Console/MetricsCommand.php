@@ -11,6 +11,7 @@ use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
 use Larder\Store;
 use Larder\Stores;
+use Larder\Tier\TieredStore;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Completion\CompletionInput;
@@ -35,6 +36,20 @@ final class MetricsCommand extends Command
         'expired' => ['larder_expired', 'counter', '', 'Items removed because their time was over.'],
     ];
 
+    /** @var array<string, array{string, string, string, string}> of the near store of a tier, by the detail it comes from */
+    private const NEAR = [
+        'near items' => ['larder_near_items', 'gauge', '', 'Items in the near store.'],
+        'near bytes' => ['larder_near_used_bytes', 'gauge', 'bytes', 'Bytes in use by the near store.'],
+        'near capacity' => ['larder_near_capacity_bytes', 'gauge', 'bytes', 'Bytes that the near store has at most.'],
+        'near hits' => ['larder_near_hits', 'counter', '', 'Look-ups that the near store answered.'],
+        'near misses' => ['larder_near_misses', 'counter', '', 'Look-ups that the near store could not answer.'],
+        'near evictions' => ['larder_near_evictions', 'counter', '', 'Items that the near store removed to make room.'],
+        'near lag' => ['larder_near_lag_events', 'gauge', '', 'Events of the log that the near store has to follow.'],
+        'near events' => ['larder_near_events', 'counter', '', 'Events of the log that the near store has applied.'],
+        'near beginnings' => ['larder_near_beginnings', 'counter', '', 'How often the near store has begun anew.'],
+        'near bypasses' => ['larder_near_bypasses', 'counter', '', 'Requests that left the near store aside.'],
+    ];
+
     /** @var array<string, array{string, string, string, string}> */
     private const JOURNALS = [
         'flag' => ['larder_health_flag', 'gauge', '', 'Whether the store has missed something, or the journal cannot be read.'],
@@ -49,7 +64,7 @@ final class MetricsCommand extends Command
         Journals::describe($this);
         $this->setHelp(<<<'HELP'
             One family of metrics for each figure, labelled with the store's DSN (without its password and options). A store
-            that does not answer, or is not there yet, has larder_up 0 and nothing else. With --journal, what the caches' stores have missed, labelled with
+            that does not answer, or is not there yet, has larder_up 0 and nothing else. A tier has the figures of both its stores. With --journal, what the caches' stores have missed, labelled with
             the journal's path.
 
               <info>%command.full_name% shm:shop sqlite:/var/cache/site.db > /var/lib/node_exporter/larder.prom</info>
@@ -89,8 +104,11 @@ final class MetricsCommand extends Command
             foreach (array_keys(self::STORES) as $property) {
                 $samples[$property][$label] ??= get_object_vars($known)[$property] ?? null;
             }
+            foreach ($store instanceof TieredStore && StoreName::isOfTier($label) ? array_keys(self::NEAR) : [] as $detail) {
+                $samples[$detail][$label] = $known->details[$detail] ?? null;
+            }
         }
-        $output->write(self::exposition(self::STORES, $samples, 'store') . self::exposition(self::JOURNALS, self::held($journals), 'journal') . "# EOF\n", false, OutputInterface::OUTPUT_RAW);
+        $output->write(self::exposition([...self::STORES, ...self::NEAR], $samples, 'store') . self::exposition(self::JOURNALS, self::held($journals), 'journal') . "# EOF\n", false, OutputInterface::OUTPUT_RAW);
 
         return \in_array(0, $samples['up'], true) ? self::FAILURE : self::SUCCESS;
     }

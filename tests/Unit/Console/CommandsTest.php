@@ -316,6 +316,12 @@ final class CommandsTest extends TestCase
             }
         }
         self::assertSame(0, $this->execute(['command' => 'metrics', 'dsn' => ['array:']])[0]);
+        self::assertStringNotContainsString('larder_near', $printed);
+        [$code, $printed] = $this->execute(['command' => 'metrics', 'dsn' => ["array: > {$this->dsn()}"]]);
+        self::assertSame(0, $code);
+        foreach (['items' => 0, 'hits_total' => 0, 'misses_total' => '\d+', 'events_total' => 0, 'beginnings_total' => 0, 'bypasses_total' => 0] as $metric => $value) {
+            self::assertMatchesRegularExpression("~^larder_near_{$metric}\{store=\"array: > {$this->dsn()}\"\} {$value}\$~m", $printed);
+        }
         self::assertSame(2, $this->execute(['command' => 'metrics', 'dsn' => ['nonsense']])[0]);
     }
 
