@@ -43,12 +43,15 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
         Journals::describe($this);
         $this->setHelp(<<<'HELP'
             Hit ratio, operations, memory and the biggest groups of keys (those that begin alike), live in a terminal of 80
-            columns or more; of a tier, both stores side by side; one block after another where the output is no terminal. With --json, one line of JSON a look.
+            columns or more; of a tier, both stores side by side; one block after another where the output is no terminal. With --json, one line of JSON a look,
+            which has a "failure" where the store did not answer.
 
               <info>%command.full_name% shm:shop</info>
               <info>%command.full_name% redis://127.0.0.1 --interval=5</info>
               <info>%command.full_name% shm:shop --times=2 --json</info>
               <info>%command.full_name% redis://127.0.0.1 --journal=/var/lib/shop/store.journal</info>
+
+            Exit codes: 0 done; 1 the store did not answer at the last look; 2 the command cannot be understood.
             HELP);
     }
 
@@ -84,7 +87,11 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
                 }
             } catch (StoreUnavailable $failure) {
                 // It may come back: that is what one watches for.
-                $this->show($output, [$failure->getMessage(), ...($journals === [] ? [] : ['undelivered  ' . Journals::text($journals)])], $look);
+                if (self::wantsJson($input)) {
+                    $this->write($output, self::line(['time' => date(\DATE_ATOM), 'failure' => $failure->getMessage(), ...($journals === [] ? [] : ['undelivered' => $journals])]));
+                } else {
+                    $this->show($output, [$failure->getMessage(), ...($journals === [] ? [] : ['undelivered  ' . Journals::text($journals)])], $look);
+                }
                 $before = null;
                 continue;
             }
@@ -97,7 +104,7 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
             }
         }
 
-        return self::SUCCESS;
+        return $before === null ? self::FAILURE : self::SUCCESS;
     }
 
     /** @param list<string> $lines */
@@ -148,6 +155,12 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
         }
         $line['groups'] = array_map(static fn(array $group): array => ['keys' => $group[0], 'bytes' => $group[1]], $groups->groups ?? []);
 
+        return self::line($line);
+    }
+
+    /** @param array<string, mixed> $line */
+    private static function line(array $line): string
+    {
         return (string) json_encode($line, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_PARTIAL_OUTPUT_ON_ERROR);
     }
 

@@ -146,8 +146,13 @@ final class TopTest extends TestCase
     public function testAStoreThatIsDownIsShownAndWaitedFor(): void
     {
         $tester = new CommandTester(new TopCommand());
-        self::assertSame(0, $tester->execute(['dsn' => 'redis://127.0.0.1:1', '--times' => '2', '--interval' => '0.1']));
+        self::assertSame(1, $tester->execute(['dsn' => 'redis://127.0.0.1:1', '--times' => '2', '--interval' => '0.1']));
         self::assertSame(2, substr_count($tester->getDisplay(), 'is unavailable'));
+        self::assertSame(1, $tester->execute(['dsn' => 'redis://127.0.0.1:1', '--times' => '1', '--json' => true]));
+        $look = json_decode($tester->getDisplay(), true);
+        self::assertIsArray($look);
+        self::assertSame(['time', 'failure'], array_keys($look));
+        self::assertSame(0, $tester->execute(['dsn' => 'array:', '--times' => '1']));
     }
 
     public function testWrongNumbersAreOneClearError(): void
