@@ -62,6 +62,25 @@ enum larder_date_type larder_date_type_of(const zend_class_entry *entry, const z
     return type;
 }
 
+/* A call of PHP's own method that runs nothing else. zend_call_function() looks for signals afterwards, whose handlers
+ * may change the value that is being looked at, or end the request. They have their turn when our caller returns. */
+static void call_alone(zend_function *method, zend_object *object, zval *argument)
+{
+    zval returned;
+    zend_execute_data *call =
+        zend_vm_stack_push_call_frame(ZEND_CALL_NESTED_FUNCTION | ZEND_CALL_HAS_THIS, method, 1, object);
+
+    ZVAL_COPY(ZEND_CALL_ARG(call, 1), argument);
+    ZVAL_NULL(&returned);
+    call->prev_execute_data = EG(current_execute_data);
+    EG(current_execute_data) = call;
+    method->internal_function.handler(call, &returned);
+    EG(current_execute_data) = call->prev_execute_data;
+    zend_vm_stack_free_args(call);
+    zend_vm_stack_free_call_frame(call);
+    zval_ptr_dtor(&returned);
+}
+
 /* What PHP makes of the state; undefined if it refuses. */
 static void unserialise(zval *result, zend_class_entry *entry, zval *state)
 {
@@ -69,7 +88,7 @@ static void unserialise(zval *result, zend_class_entry *entry, zval *state)
         ZVAL_UNDEF(result);
         return;
     }
-    zend_call_known_instance_method_with_1_params(entry->__unserialize, Z_OBJ_P(result), NULL, state);
+    call_alone(entry->__unserialize, Z_OBJ_P(result), state);
     if (EG(exception)) {
         zend_clear_exception();
         zval_ptr_dtor(result);
@@ -126,6 +145,12 @@ static bool make_model(struct model *model, uint8_t zone_type, const char *zone)
     return fits;
 }
 
+/* Where a zone's model is, or another's that has the same place. */
+static struct model *place_of(const char *zone, size_t length)
+{
+    return &models[zend_inline_hash_func(zone, length) & (MODELS - 1)];
+}
+
 /* NULL: PHP knows no such zone. */
 static const struct model *model_of(uint8_t zone_type, const char *zone)
 {
@@ -133,7 +158,7 @@ static const struct model *model_of(uint8_t zone_type, const char *zone)
     if (length >= LARDER_ZONE_LENGTH) {
         return NULL;
     }
-    struct model *model = &models[zend_inline_hash_func(zone, length) & (MODELS - 1)];
+    struct model *model = place_of(zone, length);
     if (UNEXPECTED(model->zone_type != zone_type || memcmp(model->zone, zone, length + 1) != 0)) {
         return make_model(model, zone_type, zone) ? model : NULL;
     }
@@ -290,13 +315,24 @@ bool larder_date_is_as_unserialised(zend_object *object, enum larder_date_type t
     }
 }
 
-static void write_zone(struct larder_date_part *part, int zone_type, const char *zone, int64_t offset, int dst)
+/* Another zone of the value may have taken the place of its model since that was compared. None is made here: that
+ * takes memory, and a store is under way. */
+static uint64_t known_rules(const timelib_tzinfo *zone)
+{
+    const struct model *model = place_of(zone->name, strlen(zone->name));
+    bool is_its = model->zone_type == TIMELIB_ZONETYPE_ID && model->time.tz_info == zone;
+    return is_its ? model->rules : rules_of(zone);
+}
+
+/* `rules` are those of an ID. */
+static void write_zone(struct larder_date_part *part, int zone_type, const char *zone, const timelib_tzinfo *rules,
+                       int64_t offset, int dst)
 {
     part->zone_type = (uint8_t)zone_type;
     part->offset = (int32_t)offset;
     part->dst = dst;
     if (zone_type != TIMELIB_ZONETYPE_OFFSET) {
-        part->rules = model_of((uint8_t)zone_type, zone)->rules;
+        part->rules = zone_type == TIMELIB_ZONETYPE_ID ? known_rules(rules) : 0;
         snprintf(part->zone, sizeof(part->zone), "%s", zone);
     }
 }
@@ -305,7 +341,8 @@ static void write_time(struct larder_date_part *part, const timelib_time *time)
 {
     bool is_named = time->zone_type == TIMELIB_ZONETYPE_ID;
 
-    write_zone(part, (int)time->zone_type, is_named ? time->tz_info->name : time->tz_abbr, time->z, time->dst);
+    write_zone(part, (int)time->zone_type, is_named ? time->tz_info->name : time->tz_abbr, time->tz_info, time->z,
+               time->dst);
     part->year = (int32_t)time->y;
     part->month = (uint8_t)time->m;
     part->day = (uint8_t)time->d;
@@ -343,13 +380,13 @@ void larder_date_write(struct larder_date_part *part, zend_object *object, enum 
         const php_timezone_obj *zone = php_timezone_obj_from_obj(object);
         switch (zone->type) {
         case TIMELIB_ZONETYPE_ID:
-            write_zone(part, zone->type, zone->tzi.tz->name, 0, 0);
+            write_zone(part, zone->type, zone->tzi.tz->name, zone->tzi.tz, 0, 0);
             break;
         case TIMELIB_ZONETYPE_ABBR:
-            write_zone(part, zone->type, zone->tzi.z.abbr, zone->tzi.z.utc_offset, zone->tzi.z.dst);
+            write_zone(part, zone->type, zone->tzi.z.abbr, NULL, zone->tzi.z.utc_offset, zone->tzi.z.dst);
             break;
         default:
-            write_zone(part, zone->type, "", zone->tzi.utc_offset, 0);
+            write_zone(part, zone->type, "", NULL, zone->tzi.utc_offset, 0);
         }
     }
 }
