@@ -132,7 +132,8 @@ namespace Larder {
 
         /**
          * Writes what lives in a pool to a file that outlives the machine's memory, and ends the pool. The next one of its name
-         * begins with all of that, tags, expiries and counters included. The file is used once at most, and is gone then.
+         * begins with all of that, tags, expiries and counters included. The file is used once at most, and is gone then. While it
+         * is loaded, a pool that does not evict is closed as well.
          *
          * Until it is done the pool is closed to all processes: reads miss, fills are refused, and changes that must not be lost
          * throw PoolUnusable. The file lies in the directory larder-<uid> within larder.snapshot. What a new pool began with, or why
@@ -148,7 +149,8 @@ namespace Larder {
          * Gives a pool another size, and keeps what lives in it. The pool is saved. The next one of its name is made in that
          * size and loaded, with no other process in between. If it gets smaller, it evicts what has no room.
          *
-         * While it is saved, the pool is closed to all processes, as by save(); while the next one is loaded, others use it already.
+         * While it is saved, the pool is closed to all processes, as by save(). While the next one is loaded, others use it already,
+         * if it evicts. One that does not evict stays closed until all is loaded.
          * It fails before anything is changed where /dev/shm has too little room, or a pool that must not evict holds too much.
          *
          * @param int $size bytes, 4 MiB to 1 TiB

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e9cf2b4c0fea514319ece840b839f97e2de0fb93 */
+ * Stub hash: e0da574bd571a00117b707fc3d18d2a1fda2d5b2 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)

@@ -2,6 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "increment.h"
 #include "saving.h"
 
 #include "engine/larder.h"
@@ -241,4 +242,78 @@ TEST(late, "a process so late to load a snapshot that others went on without it 
     CHECK(!holds_text(pool, "k", "old"));
     CHECK(!holds_text(pool, "other", "saved"));
     CHECK_POOL(pool);
+}
+
+static larder_pool_config config_of_one_that_keeps(void)
+{
+    larder_pool_config config = saving_config("p");
+    config.evict = false;
+    config.now = clock_now;
+    return config;
+}
+
+/* Nothing is evicted, so a counter may only begin anew where there is none. */
+static larder_pool *make_snapshot_of_a_counter(void)
+{
+    larder_pool_config config = config_of_one_that_keeps();
+    larder_pool *pool = pool_open_as(&config);
+    const larder_key n = key_of("n");
+    int64_t sum = 0;
+    EQUAL(larder_increment(pool, &n, 1, 4, LARDER_NO_EXPIRY, &sum), LARDER_COUNTED);
+    EQUAL(sum, 5);
+    EQUAL(save_as(&config).items, 1);
+    return pool;
+}
+
+static larder_pool *earlier;
+
+static void be_kept_out(void)
+{
+    larder_pool_config config = config_of_one_that_keeps();
+    const larder_key n = key_of("n");
+    larder_error error = {.message = ""};
+    int64_t sum = 0;
+    times_called++;
+    config.does_not_wait = true;
+    CHECK(larder_pool_open(&config, &error) == NULL);
+    CONTAINS(error.message, "is being loaded from its snapshot; try again in a moment");
+    CHECK(error.waited);
+    CHECK(larder_increment(earlier, &n, 1, 0, LARDER_NO_EXPIRY, &sum) != LARDER_COUNTED);
+    CHECK(misses(earlier, "n"));
+}
+
+TEST(kept_out, "a pool that does not evict is not used by others before all is loaded")
+{
+    const larder_key n = key_of("n");
+    int64_t sum = 0;
+    larder_pool_config config = config_of_one_that_keeps();
+    earlier = make_snapshot_of_a_counter();
+    fault_arm(LARDER_AT_LOAD, 0, be_kept_out);
+    larder_pool *pool = pool_open_as(&config);
+    fault_disarm();
+    EQUAL(times_called, 1);
+    clock_ms += 100; /* it was looked for a moment ago */
+    EQUAL(larder_increment(earlier, &n, 1, 0, LARDER_NO_EXPIRY, &sum), LARDER_COUNTED);
+    EQUAL(sum, 6);
+    CHECK_POOL(pool);
+}
+
+static void open_one_that_keeps(void *context)
+{
+    (void)context;
+    larder_pool_config config = config_of_one_that_keeps();
+    fault_arm(LARDER_AT_LOAD, 0, fault_die);
+    larder_pool_close(pool_open_as(&config));
+}
+
+TEST(let_in, "where the loader has been killed, others use a pool that does not evict")
+{
+    larder_pool_config config = config_of_one_that_keeps();
+    config.does_not_wait = true;
+    larder_pool_close(make_snapshot_of_a_counter());
+    EQUAL(child_wait(child_start(open_one_that_keeps, NULL)), 256 + SIGKILL);
+    larder_pool *pool = pool_open_as(&config);
+    CHECK(misses(pool, "n"));
+    EQUAL(put_text(pool, "k", "new"), LARDER_OK);
+    CHECK_POOL_AFTER_DEATHS(pool);
 }

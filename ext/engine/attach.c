@@ -21,7 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define NAP_MS 1u
 
 /* ---- the segments and the index as they are found ----------------------------------------------------------- */
 
@@ -303,8 +306,26 @@ static bool was_retired(int directory)
     return fstat(directory, &status) == 0 && status.st_nlink == 0;
 }
 
+/* Where nothing is evicted, a miss says that nothing is there, and a counter or a session would begin anew over the one
+ * that is still to come. So a process that does not load has no such pool before all is loaded. */
+static bool await_loader(larder_pool *pool, unsigned wait_ms, larder_error *error)
+{
+    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
+    for (unsigned waited = 0; pool->geometry.evict == 0 && larder_snapshot_is_loading(pool); waited += NAP_MS) {
+        if (waited >= wait_ms) {
+            larder_fail(error, "The pool \"%s\" is being loaded from its snapshot; try again in a moment.", pool->name);
+            error->waited = true;
+            larder_detach(pool);
+            return false;
+        }
+        nanosleep(&nap, NULL);
+    }
+    return true;
+}
+
 bool larder_attach(larder_pool *pool, larder_error *error)
 {
+    unsigned wait_ms = larder_lock_wait_ms(pool);
     bool attached = false, again = true;
     for (int tries = 0; again && tries < 3; tries++) {
         int directory = larder_find_directory(pool, true, error);
@@ -317,6 +338,7 @@ bool larder_attach(larder_pool *pool, larder_error *error)
     }
     if (attached) {
         larder_snapshot_load(pool);
+        attached = await_loader(pool, wait_ms, error);
     }
     return attached;
 }

@@ -15,9 +15,10 @@
  *       processes with another configuration, before the pool is used. A snapshot also knows which file it is (inode
  *       and birth), so that a copy, or one restored from a backup, is none.
  *
- * Loading takes place while others use the new pool already, and so is a fill like any other: its token is the clock at
- * which the pool was closed, where the new pool's clock begins. What was written, deleted or invalidated since the new
- * pool was made refuses it. Items keep their versions, tags, costs, expiries (which are absolute) and queues.
+ * A pool that does not evict is used by others only when all is loaded (larder_attach()). Else loading takes place while
+ * others use the new pool already, and so is a fill like any other: its token is the clock at which the pool was
+ * closed, where the new pool's clock begins. What was written, deleted or invalidated since the new pool was made
+ * refuses it. Items keep their versions, tags, costs, expiries (which are absolute) and queues.
  *
  * A plain set after a miss may be a write, and a miss does not mean that there is nothing older as long as the snapshot
  * is being loaded. So such a set moves the key version until then (and may refuse others' fills): were its value

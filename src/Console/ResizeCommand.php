@@ -25,8 +25,8 @@ final class ResizeCommand extends Command
         $this->addOption('json', null, InputOption::VALUE_NONE, 'Answer in JSON');
         $this->setHelp(<<<'HELP'
             Keeps what lives in the pool: it is saved to a disk (the ini setting larder.snapshot says where), and made and loaded again in the
-            new size. Processes that use it go on with the new one. Until it is saved they miss, and their deletes fail loudly: with a large
-            pool, do it when there is little to do. A pool that gets smaller evicts what has no room.
+            new size. Processes that use it go on with the new one. Until it is saved they miss, and their deletes fail loudly. A pool with
+            evict=no stays so until it is loaded. With a large pool, do it when there is little to do. A pool that gets smaller evicts what has no room.
 
               <info>%command.full_name% shop 256M</info>
 
