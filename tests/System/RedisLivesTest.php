@@ -133,6 +133,12 @@ final class RedisLivesTest extends OwnServers
         $after->beginRequest();
         self::assertSame('new', $after->read('key'));
         self::assertSame('new', $near->read('key'));
+        $begun = $after->statistics()->details['near beginnings'];
+        $before->beginRequest();
+        self::assertSame('new', $before->read('key'));
+        $before->beginRequest();
+        self::assertSame(['new', 'value'], [$before->far->fetch(['key'])->items['key']->value ?? null, $before->read('first')], 'It has gone over to the new master.');
+        self::assertSame($begun, $after->statistics()->details['near beginnings'], 'It has not begun the memory anew.');
     }
 
     #[TestWith(['phpredis'])]

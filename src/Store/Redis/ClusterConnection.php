@@ -101,6 +101,15 @@ final class ClusterConnection implements Living
         }
     }
 
+    public function leave(): void
+    {
+        foreach ($this->connections as $connection) {
+            if ($connection instanceof Living) {
+                $connection->leave();
+            }
+        }
+    }
+
     /**
      * Sends the same commands to every master.
      *

@@ -17,4 +17,7 @@ interface Living extends Connection
 
     /** Has each server asked again with the next round trip, however short ago it was asked. */
     public function doubt(): void;
+
+    /** Has the next round trip go over another connection, as another server may have taken the place of this one. */
+    public function leave(): void;
 }

@@ -80,6 +80,13 @@ final class PhpRedisConnection implements Living
         }
     }
 
+    public function leave(): void
+    {
+        if ($this->idle !== null) {
+            $this->idle[1]->leave();
+        }
+    }
+
     /**
      * One timeout bounds it. The client gives each reply of a pipeline a time of its own, so each of n has an n-th of the timeout. If a
      * large batch stalls for longer than that, but not for the whole timeout, it goes once more in the time that is left. It goes in parts,

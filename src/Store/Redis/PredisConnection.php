@@ -63,6 +63,13 @@ final class PredisConnection implements Parallel, Living
         }
     }
 
+    public function leave(): void
+    {
+        if ($this->idle !== null) {
+            $this->idle[1]->leave();
+        }
+    }
+
     public function begin(array $commands): \Closure
     {
         [$client, $watch] = $taken = $this->taken();

@@ -27,7 +27,8 @@ use Psr\Log\LoggerInterface;
  *    with another one, the position is of another history. That is so after a trim beyond it, FLUSHALL or a clear. It is so, too, if
  *    the clock or the log is lost.
  * 4. In another life, a position is of another history. A replica, or a disk, may have missed the end of the log. The connection tells
- *    the life, as it was a second ago at most or in this round trip. It breaks when the server ends.
+ *    the life, as it was a second ago at most or in this round trip. It breaks when the server ends. Where the two differ, it may also be
+ *    the connection that leads to a former master: then it is made anew, once.
  *
  * By 3 and 4, a near store starts anew after any loss, and is never trusted. All shards are asked in one round trip to each server.
  *
@@ -83,7 +84,14 @@ final class RedisLog implements Away, LoggerAwareInterface
             $replies = $this->scripts->ask($questions);
         }
 
-        return $this->news($position, $replies) ?? $this->start();
+        $news = $this->news($position, $replies);
+        if ($news === null && !$this->isOfHistory($position)) {
+            // Another process may have followed the server that has taken this one's place, which is not heard of on a connection to this one.
+            $this->scripts->leave();
+            $news = $this->news($position, $this->scripts->ask($questions));
+        }
+
+        return $news ?? $this->start();
     }
 
     public function isOfHistory(string $position): bool

@@ -34,6 +34,14 @@ final class Scripts
         return $this->connection instanceof Living ? $this->connection->life($clock) : '';
     }
 
+    /** Goes on over another connection. */
+    public function leave(): void
+    {
+        if ($this->connection instanceof Living) {
+            $this->connection->leave();
+        }
+    }
+
     /**
      * @param list<array{Script, non-empty-list<string>, list<string>}> $calls each with its keys and arguments
      * @param list<non-empty-list<string>>                              $first commands that put aside what the scripts are to take; one

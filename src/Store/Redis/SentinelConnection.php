@@ -64,6 +64,11 @@ final class SentinelConnection implements Living
         }
     }
 
+    public function leave(): void
+    {
+        $this->master = null;
+    }
+
     /** @throws StoreUnavailable */
     private function find(): Connection
     {

@@ -24,6 +24,8 @@ final class Watch
 
     private string $life = '';
 
+    private bool $isLeft = false;
+
     /** @param ?resource $stream what the connection goes over; null: whether it is over is not looked at */
     private function __construct(
         private readonly mixed $stream = null,
@@ -58,6 +60,9 @@ final class Watch
      */
     public function isOver(): bool
     {
+        if ($this->isLeft) {
+            return true;
+        }
         if (!\is_resource($this->stream)) {
             return false;
         }
@@ -87,6 +92,12 @@ final class Watch
         $this->asked = $now;
 
         return true;
+    }
+
+    /** The address may lead to another server by now. */
+    public function leave(): void
+    {
+        $this->isLeft = true;
     }
 
     /** Has the server asked again with the next commands. */
