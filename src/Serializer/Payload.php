@@ -161,31 +161,30 @@ final class Payload
     public function decodeAll(array $all, int $at, array $others = []): array
     {
         $isPlain = $this->signature === null && $this->compression === null;
+        [$mark, $serializer] = [$this->mark, $this->serializer];
         $values = [];
         $callback = null;
         try {
-            foreach ($all as $key => $bytes) {
-                $begin = $others[$key] ?? $at;
-                $payload = $bytes;
-                $from = $begin;
-                if (!$isPlain && (\strlen($bytes) - $begin > self::LONGEST_COUNTER || !self::isCounter(substr($bytes, $begin)))) {
-                    $payload = $this->plain($begin === 0 ? $bytes : substr($bytes, $begin), (string) $key);
+            foreach ($all as $key => $payload) {
+                $from = $others[$key] ?? $at;
+                if (!$isPlain && (\strlen($payload) - $from > self::LONGEST_COUNTER || !self::isCounter(substr($payload, $from)))) {
+                    $payload = $this->plain($from === 0 ? $payload : substr($payload, $from), (string) $key);
                     $from = 0;
                 }
                 $first = $payload[$from] ?? '';
-                if ($first === self::STRING) {
-                    $values[$key] = substr($payload, $from + 1);
-                } elseif ($first === $this->mark) {
+                if ($first === $mark) {
                     $callback ??= self::refuseClasses();
                     try {
-                        $values[$key] = $this->serializer->unserialize(substr($payload, $from + 1));
+                        $values[$key] = $serializer->unserialize(substr($payload, $from + 1));
                     } catch (\Throwable) {
                         // As of unserialized().
                     }
+                } elseif ($first === self::STRING) {
+                    $values[$key] = substr($payload, $from + 1);
                 } else {
                     $value = $first === self::TOLD
                         ? self::unserialized($this->php(), substr($payload, $from + 1), $this)
-                        : $this->decode($bytes, $this, (string) $key, $begin);
+                        : $this->decode($all[$key], $this, (string) $key, $others[$key] ?? $at);
                     if ($value !== $this) {
                         $values[$key] = $value;
                     }

@@ -348,6 +348,28 @@ final class TagContract extends Suite
         self::assertSame([], $store->fetch(['soft'])->stale);
     }
 
+    /** Wherever they lie, and in whatever order they are asked for. */
+    public function testOfManyItemsThoseThatMayBeServedAreTold(): void
+    {
+        if ($this->cannotKeepTags()) {
+            return;
+        }
+        $store = $this->store();
+        $items = $living = $old = [];
+        for ($i = 0; $i < 60; $i++) {
+            $isOld = $i % 3 === 1;
+            $items[] = new Item("key {$i}", $i, 100, [$isOld ? 'soft' : 'other']);
+            $isOld ? $old["key {$i}"] = $i : $living["key {$i}"] = $i;
+        }
+        $store->save($items);
+        $store->invalidateTags(['soft'], 60);
+        $fetched = $store->fetch(array_map(static fn(Item $item): string => $item->key, $items));
+        $values = static fn(array $items): array => array_map(static fn(Item $item): mixed => $item->value, $items);
+        self::assertSame($living, $values($fetched->items));
+        self::assertSame(array_keys($old), array_keys($fetched->tokens));
+        self::assertSame($this->of->servesStale() ? $old : [], $values($fetched->stale));
+    }
+
     private function cannotKeepTags(): bool
     {
         if ($this->can(Capability::Tags)) {

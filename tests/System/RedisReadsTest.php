@@ -278,6 +278,24 @@ final class RedisReadsTest extends OneRedis
         }
     }
 
+    /** As something else writes it that has taken the beginning of an item. */
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testWhatIsTooShortForAnItemIsAMissAmongOthersToo(string $client): void
+    {
+        $store = $this->plain($client);
+        self::assertInstanceOf(Reads::class, $store);
+        $store->save([new Item('whole', 'x', 100)]);
+        foreach ([9, 15, 23] as $length) {
+            self::redis()->set("{$this->prefix}:short", substr((string) self::redis()->get("{$this->prefix}:whole"), 0, $length));
+            foreach ([['short', 'whole'], ['short']] as $keys) {
+                $read = $store->readMany($keys);
+                self::assertSame(\count($keys) === 1 ? [] : ['whole' => 'x'], $read->values, "{$length} bytes");
+                self::assertSame(['short'], array_keys($read->tokens), "{$length} bytes");
+            }
+        }
+    }
+
     private function open(string $client): Store
     {
         $store = Stores::open("redis+unix:{$this->proxy->socket}?client={$client}&prefix={$this->prefix}");

@@ -52,6 +52,31 @@ final class Entry
         return self::MARK . $epoch;
     }
 
+    /**
+     * Those of many items that have this beginning. A batch has no call for each of them.
+     *
+     * @param array<int, string> $keys
+     * @param array<mixed>       $items in the order of the keys; what is no string is no item
+     * @param int                $at    where among these the first is
+     *
+     * @return array{array<array-key, string>, array<array-key, int>} by key: the items, and where the payload begins in those that have tags
+     */
+    public static function allOf(string $beginning, array $keys, array $items, int $at): array
+    {
+        $found = $tagged = [];
+        foreach ($keys as $key) {
+            $item = $items[$at++] ?? null;
+            if (\is_string($item) && isset($item[self::HEAD - 1]) && str_starts_with($item, $beginning)) {
+                $found[$key] = $item;
+                if (substr($item, self::LENGTH, self::HEAD - self::LENGTH) !== self::WITHOUT_TAGS) {
+                    $tagged[$key] = self::payloadAt($item);
+                }
+            }
+        }
+
+        return [$found, $tagged];
+    }
+
     /** Whether an item of at least HEAD bytes has tags. */
     public static function hasTags(string $bytes): bool
     {

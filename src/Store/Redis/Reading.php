@@ -99,7 +99,8 @@ final class Reading
         $values = $tokens === [] ? $values : array_diff_key($values, $tokens);
         $sealed = [];
         foreach ($values as $key => $value) {
-            if (self::isSealed($value)) {
+            // As isSealed(), without a call for each.
+            if (\is_array($value) && ($value[0] ?? null) === Reads::SEAL) {
                 $sealed[$key] = $this->item((string) $key, $value, $bytes[$key]);
             }
         }
@@ -157,18 +158,17 @@ final class Reading
                 $this->first = $token;
             }
             $begins = Entry::beginning(substr($token->epoch, 0, Script::EPOCH));
-            $ours = $tagged = [];
-            foreach ($chunks[$i][1] as $key) {
-                $item = $all[$at++] ?? null;
-                if (\is_string($item) && isset($item[Entry::HEAD - 1]) && str_starts_with($item, $begins)) {
-                    $ours[$key] = $item;
-                    if (Entry::hasTags($item)) {
-                        $tagged[$key] = Entry::payloadAt($item);
+            $asked = $chunks[$i][1];
+            [$ours, $tagged] = Entry::allOf($begins, $asked, $all, $at);
+            if (\count($ours) < \count($asked)) {
+                foreach ($asked as $key) {
+                    if (!isset($ours[$key])) {
+                        $tokens[$key] = $token;
                     }
-                } else {
-                    $tokens[$key] = $token;
                 }
-                if ($verdicts !== '' && $verdicts[$at - 1] === '1') {
+            }
+            foreach (str_contains($verdicts, '1') ? array_values($asked) : [] as $number => $key) {
+                if ($verdicts[$number] === '1') {
                     $tokens[$key] = $token;
                 }
             }
