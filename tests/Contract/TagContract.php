@@ -364,10 +364,9 @@ final class TagContract extends Suite
         $store->save($items);
         $store->invalidateTags(['soft'], 60);
         $fetched = $store->fetch(array_map(static fn(Item $item): string => $item->key, $items));
-        $values = static fn(array $items): array => array_map(static fn(Item $item): mixed => $item->value, $items);
-        self::assertSame($living, $values($fetched->items));
+        self::assertSame($living, array_map(static fn(Item $item): mixed => $item->value, $fetched->items));
         self::assertSame(array_keys($old), array_keys($fetched->tokens));
-        self::assertSame($this->of->servesStale() ? $old : [], $values($fetched->stale));
+        self::assertSame($this->of->servesStale() ? $old : [], array_map(static fn(Item $item): mixed => $item->value, $fetched->stale));
     }
 
     private function cannotKeepTags(): bool

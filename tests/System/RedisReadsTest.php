@@ -14,6 +14,7 @@ use Larder\Store\Redis\Layout;
 use Larder\Store\Redis\PredisConnection;
 use Larder\Store\Redis\Reading;
 use Larder\Store\Redis\Script;
+use Larder\Store\Redis\ScriptText;
 use Larder\Store\Redis\Server;
 use Larder\Store\RedisStore;
 use Larder\Stores;
@@ -287,13 +288,109 @@ final class RedisReadsTest extends OneRedis
         self::assertInstanceOf(Reads::class, $store);
         $store->save([new Item('whole', 'x', 100)]);
         foreach ([9, 15, 23] as $length) {
-            self::redis()->set("{$this->prefix}:short", substr((string) self::redis()->get("{$this->prefix}:whole"), 0, $length));
+            self::redis()->set("{$this->prefix}:short", substr(self::bytes("{$this->prefix}:whole"), 0, $length));
             foreach ([['short', 'whole'], ['short']] as $keys) {
                 $read = $store->readMany($keys);
                 self::assertSame(\count($keys) === 1 ? [] : ['whole' => 'x'], $read->values, "{$length} bytes");
                 self::assertSame(['short'], array_keys($read->tokens), "{$length} bytes");
             }
         }
+    }
+
+    /** @return iterable<string, array{\Closure(Store, \Redis, string): mixed}> what becomes of the item x with the tags a and b, and of what it is judged by */
+    public static function fates(): iterable
+    {
+        yield 'nothing' => [static fn(): null => null];
+        yield 'another tag is invalidated' => [static fn(Store $store) => $store->invalidateTags(['c'])];
+        yield 'its last tag is invalidated' => [static fn(Store $store) => $store->invalidateTags(['b'])];
+        yield 'it may be served stale' => [static fn(Store $store) => $store->invalidateTags(['a'], 100)];
+        yield 'it may be served stale, and no more' => [static function (Store $store): void {
+            $store->invalidateTags(['a'], 100);
+            $store->invalidateTags(['a']);
+        }];
+        yield 'it is written again' => [static function (Store $store): void {
+            $store->invalidateTags(['a']);
+            $store->save([new Item('x', 'new', 100, ['a'])]);
+        }];
+        $tags = static fn(int $count): array => array_map(static fn(int $i): string => "tag {$i}", range(1, $count));
+        // No tags; more than lie in the first piece of an item that is read; and more than a script can ask for at once.
+        foreach (['none' => [], '80' => $tags(80), '9,000' => $tags(9_000)] as $name => $these) {
+            foreach (['another tag' => 'c', 'the last' => 'tag ' . \count($these)] as $which => $tag) {
+                yield "it has other tags ({$name}), and {$which} is invalidated" => [static function (Store $store) use ($these, $tag): void {
+                    $store->save([new Item('x', 'new', 100, $these)]);
+                    $store->invalidateTags([$tag]);
+                }];
+            }
+        }
+        yield 'it is deleted' => [static fn(Store $store) => $store->delete(['x'])];
+        yield 'it is something else' => [static fn(Store $store, \Redis $redis, string $prefix) => [$redis->del("{$prefix}:x"), $redis->rPush("{$prefix}:x", 'y')]];
+        yield 'it ends within its tags' => [static fn(Store $store, \Redis $redis, string $prefix) => $redis->set("{$prefix}:x", substr(self::bytes("{$prefix}:x"), 0, 26))];
+        yield 'it is of another form' => [static fn(Store $store, \Redis $redis, string $prefix) => $redis->setRange("{$prefix}:x", 0, "\1")];
+        yield 'it is of another epoch' => [static fn(Store $store, \Redis $redis, string $prefix) => $redis->setRange("{$prefix}:x", 1, 'yyyyyyyy')];
+        yield 'its tags were forgotten' => [static fn(Store $store, \Redis $redis, string $prefix) => $redis->hSet("{$prefix}!tags", 'f', '1000')];
+        yield 'all tags were forgotten lately' => [static function (Store $store, \Redis $redis, string $prefix): void {
+            $store->invalidateTags(['c']);
+            $redis->hSet("{$prefix}!tags", 'f', '3');
+        }];
+        yield 'the tags are lost' => [static fn(Store $store, \Redis $redis, string $prefix) => $redis->del("{$prefix}!tags")];
+        yield 'the tags are of another epoch' => [static fn(Store $store, \Redis $redis, string $prefix) => $redis->hSet("{$prefix}!tags", 'e', 'yyyyyyyy')];
+        yield 'the clock is of another form' => [static fn(Store $store, \Redis $redis, string $prefix) => $redis->setRange("{$prefix}!clock", 0, "\4")];
+        yield 'the clock is of another life' => [static fn(Store $store, \Redis $redis, string $prefix) => $redis->setRange("{$prefix}!clock", Script::LIFE, '0123456789abcdef')];
+        yield 'the clock is lost' => [static fn(Store $store, \Redis $redis, string $prefix) => $redis->del("{$prefix}!clock")];
+    }
+
+    private static function bytes(string $name): string
+    {
+        $bytes = self::redis()->get($name);
+        self::assertIsString($bytes);
+
+        return $bytes;
+    }
+
+    /** @param \Closure(Store, \Redis, string): mixed $fate */
+    #[DataProvider('fates')]
+    public function testAnItemThatIsReadAloneIsJudgedAsAmongOthers(\Closure $fate): void
+    {
+        [$store, $redis] = [$this->open('phpredis'), self::redis()];
+        $items = [new Item('x', 'value', 100, ['a', 'b']), new Item('y', 'value', 100, ['b', 'c'])];
+        $store->save($items);
+        $life = substr(self::bytes("{$this->prefix}!clock"), Script::LIFE, 16);
+        for ($tries = 0; $tries < 2; $tries++) {
+            $fate($store, $redis, $this->prefix);
+            foreach ([$life, '', '0123456789abcdef'] as $known) {
+                foreach ([['0', '0'], ['0', '1'], ['1', '0']] as $asked) {
+                    // The first makes what is missing.
+                    $among = $this->judged($redis, $known, $asked, ['y', 'x']);
+                    self::assertEquals($among, $this->judged($redis, $known, $asked, ['x']), "{$known} " . implode(' ', $asked));
+                }
+            }
+            // From now on an item is not live for the mere reason that no tag was ever invalidated.
+            $store->save($items);
+            $store->invalidateTags(['other']);
+        }
+    }
+
+    /**
+     * @param array{string, string} $asked
+     * @param list<string>          $keys
+     *
+     * @return list<mixed> what the script answers of the last: epoch, tick, the tick of the last invalidation, whether it tells the time, the verdict, the value
+     */
+    private function judged(\Redis $redis, string $life, array $asked, array $keys): array
+    {
+        $names = (new Layout("{$this->prefix}:"))->names(0, $keys);
+        $reply = $redis->rawCommand('EVAL', ScriptText::of(Script::Fetch), (string) \count($names), ...$names, ...["newepoch{$life}", ...$asked]);
+        $error = $redis->getLastError();
+        $redis->clearLastError();
+        if (!\is_array($reply)) {
+            return [$error];
+        }
+        [$epoch, $tick, $invalidated, $time, $verdicts] = $reply;
+
+        self::assertIsString($verdicts);
+        $verdict = substr($verdicts, -1);
+
+        return [$epoch, $tick, $invalidated, $time > 0, $verdict, $asked[1] === '1' && $verdict !== '2' ? end($reply) : null];
     }
 
     private function open(string $client): Store

@@ -87,46 +87,60 @@ final class Lua
     public const VERSION = <<<'LUA'
         local function version(field, floor)
             if not field then return floor, 0, 0 end
-            local dead, stale, till = string.match(field, '^(%d+) (%d+) (%d+)$')
-            if dead then return tonumber(dead), tonumber(stale), tonumber(till) end
-            return tonumber(field), 0, 0
+            local dead, stale, till = tonumber(field), 0, 0
+            if not dead then
+                dead, stale, till = string.match(field, '^(%d+) (%d+) (%d+)$')
+                dead, stale, till = tonumber(dead), tonumber(stale), tonumber(till)
+            end
+            return dead, stale, till
         end
 
         LUA;
 
     /**
-     * A batch asks for the version of each tag once, and many items have the same tags: the server stands still meanwhile.
+     * A batch asks for the version of each tag once, and many items have the same tags: the server stands still meanwhile. An item that is
+     * judged alone needs no table of them, which would cost as much as to ask. Most items are there whole, or up to their payload, in the
+     * first piece that is read.
      */
     public const JUDGE = <<<'LUA'
-        local versions, sets = {}, {}
-        local function learn(fields)
+        local versions, sets, floorOfTags = {}, {}, nil
+        local function asked(fields)
             local found = redis.call('HMGET', KEYS[2], 'e', 'f', unpack(fields))
-            if found[1] ~= epoch then return false end
-            for i = 1, #fields do versions[fields[i]] = {version(found[i + 2], tonumber(found[2]))} end
-            return true
+            floorOfTags = tonumber(found[2])
+            return found[1] == epoch and found
         end
         local function judged(tags)
-            local names, unknown, at = {}, {}, 1
+            local names, at, sub, byte = {}, 1, string.sub, string.byte
             while at <= #tags do
-                local size = string.byte(tags, at)
-                local name = 't' .. string.sub(tags, at + 1, at + size)
-                at = at + 1 + size
-                names[#names + 1] = name
-                if not versions[name] then unknown[#unknown + 1] = name end
-                if #unknown > 1000 or (at > #tags and #unknown > 0) then
-                    if not learn(unknown) then return {dead = math.huge} end
-                    unknown = {}
+                local last = at + byte(tags, at)
+                names[#names + 1] = 't' .. sub(tags, at + 1, last)
+                at = last + 1
+            end
+            local found, unknown = nil, {}
+            if #KEYS == 5 and #names <= 1000 then
+                found = asked(names)
+                if not found then return {dead = math.huge} end
+            else
+                for i = 1, #names do
+                    if versions[names[i]] == nil then unknown[#unknown + 1] = names[i] end
+                    if #unknown > 1000 or (i == #names and #unknown > 0) then
+                        local learnt = asked(unknown)
+                        if not learnt then return {dead = math.huge} end
+                        for n = 1, #unknown do versions[unknown[n]] = learnt[n + 2] end
+                        unknown = {}
+                    end
                 end
             end
-            local set = {dead = 0}
-            for _, name in ipairs(names) do
-                local dead, stale, till = unpack(versions[name])
-                set.dead = math.max(set.dead, dead)
+            local latest, set = 0, {}
+            for i = 1, #names do
+                local dead, stale, till = version(found and found[i + 2] or versions[names[i]], floorOfTags)
+                if dead > latest then latest = dead end
                 if stale > 0 then
                     set[#set + 1] = stale
                     set[#set + 1] = till
                 end
             end
+            set.dead = latest
             return set
         end
         local function worst(item, at, since)
@@ -145,12 +159,13 @@ final class Lua
             return verdict
         end
         local function look(key)
-            local head = redis.pcall('GETRANGE', key, 0, 23)
-            if #head < 24 or string.byte(head) ~= 2 or string.sub(head, 2, 9) ~= epoch then return 2 end
-            if string.sub(head, 22, 24) == '\0\0\0' then return 0, head end
-            local since = struct.unpack('>I6', head, 10)
-            if since >= invalidated then return 0, head end
-            return worst(redis.call('GETRANGE', key, 0, 23 + struct.unpack('>I3', head, 22)), 25, since), head
+            local head = redis.pcall('GETRANGE', key, '0', '535')
+            if #head < 24 then return 2 end
+            local mark, of, since, size = struct.unpack('>Bc8I6xxxxxxI3', head)
+            if mark ~= 2 or of ~= epoch then return 2 end
+            if size == 0 or since >= invalidated then return 0, head end
+            if #head < 24 + size then head = redis.call('GETRANGE', key, '0', 23 + size) end
+            return worst(head, 25, since), head
         end
 
         LUA;

@@ -55,20 +55,20 @@ enum Script: string
     /** What a script says whose user has no right to the log's commands, so that it has changed nothing (see Lua::DENIED). */
     public const DENIED = 'NOPERM the user may not read and append to the log';
 
-    case Fetch = 'bc5342f637584e66995cd10b333070a6752ba9ff';
+    case Fetch = '0dd9c1d0f10bd4cf549b80fe9dfe8397072d3ed9';
     case Token = '319c0a3179aaffa1471f22ddd0c42290625096c2';
-    case Save = '18b9083fe979a0eaa8809bc42f43c360117704cd';
+    case Save = 'a301a09614094da6e8ded319ce482c9edc9e767d';
 
     /** Save in the mode Set for items without tokens: nothing is judged, and fewer functions are needed. */
     case Write = '65f9dda49b154aa590ff0657f5c86701a0ec9c49';
-    case Delete = '4b9cd097e81f6453217d7a4c39c8fdb647517494';
-    case Increment = '0c52e8153c0fdb97530b8a182e62fb3511da2186';
-    case Touch = '0e5e66d7023d54b5e882255298cef095126bbf0a';
-    case Invalidate = '7a325709234c8badc801a29d63db6f05cfb3e09b';
+    case Delete = '279dae9b9701889b53342e45d7c0422a5b57270b';
+    case Increment = 'd85ed398e26e789c2d1421b02b749ce551c65336';
+    case Touch = '8f3efc4cfe7106f426ceddb47ede093698bb3851';
+    case Invalidate = 'f0d324f8ec021e6de4d55c11568a5d93f5ba4c98';
     case Versions = '4a2dfce4642f80c9c530c951051ed2e6096bcfb6';
-    case Sweep = '356b068191fd1c16bf8e15a1aa8d92752cea13d2';
-    case Living = 'dd2cd02de8e7a8004b5f2eaa3017dce2c47a29e5';
-    case Forget = 'd9942fb97f0800cba255a399c08b56bc6bf988c2';
+    case Sweep = 'b06e4a08e08517289240f74b326a16d1d039c435';
+    case Living = '8de443aef0a25f1c951b3aa562d579c3991b9834';
+    case Forget = '59603f398233a3f71379f1648152ad3fed713261';
     case Clear = 'aaed5ae19b7416f7f17e4296f9fd4011f5fbd45f';
     case Ask = '069488c711eb31859020247343f72fe6469babe4';
     case Renew = 'e13b12fc1c761db2b24d907397c3752a06e89706';

@@ -26,7 +26,7 @@ final class ScriptText
         else
             for i = 5, #KEYS do
                 local verdict = look(KEYS[i])
-                verdicts = verdicts .. verdict
+                verdicts = verdicts .. string.char(48 + verdict)
                 if verdict < 2 then living[#living + 1] = KEYS[i] end
                 isMissing = isMissing or verdict > 0
             end
