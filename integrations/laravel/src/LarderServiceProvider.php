@@ -9,6 +9,7 @@ use Illuminate\Cache\Repository;
 use Illuminate\Contracts\Config\Repository as Configuration;
 use Illuminate\Contracts\Events\Dispatcher;
 use Illuminate\Contracts\Foundation\Application;
+use Illuminate\Queue\Jobs\SyncJob;
 use Illuminate\Session\SessionManager;
 use Illuminate\Support\ServiceProvider;
 use Larder\Session\SessionHandler;
@@ -47,7 +48,12 @@ final class LarderServiceProvider extends ServiceProvider
 
     public function boot(Dispatcher $events): void
     {
-        $events->listen(self::BEGINNINGS, fn() => $this->app->make(Caches::class)->begin());
+        $events->listen(self::BEGINNINGS, function (mixed $event = null): void {
+            // A job that a request runs itself is a part of it: what the request has missed is still to be judged.
+            if (!\is_object($event) || !($event->job ?? null) instanceof SyncJob) {
+                $this->app->make(Caches::class)->begin();
+            }
+        });
     }
 
     /** @param array<mixed> $config */

@@ -24,6 +24,9 @@ use Illuminate\Contracts\Queue\Queue;
 use Illuminate\Filesystem\FilesystemServiceProvider;
 use Illuminate\Foundation\Application;
 use Illuminate\Queue\Connectors\ConnectorInterface;
+use Illuminate\Queue\Events\JobExceptionOccurred;
+use Illuminate\Queue\Events\JobProcessed;
+use Illuminate\Queue\Events\JobProcessing;
 use Illuminate\Queue\Events\Looping;
 use Illuminate\Queue\Jobs\SyncJob;
 use Illuminate\Queue\NullQueue;
@@ -531,7 +534,7 @@ final class LarderStoreTest extends TestCase
             }
         };
         $application->instance('job', $job);
-        $queue = new class ($failure === null ? null : new SyncJob($application, '{"job":"job","data":[]}', 'null', 'default')) extends NullQueue {
+        $queue = new class ($failure === null ? null : self::job($application)) extends NullQueue {
             public function __construct(private ?Job $job) {}
 
             public function pop($queue = null): ?Job
@@ -563,6 +566,24 @@ final class LarderStoreTest extends TestCase
         });
         $worker->setCache($cache)->daemon('null', 'default', new WorkerOptions(memory: 4_096, timeout: 0, sleep: 0));
         self::assertSame($expected, $looks);
+    }
+
+    public function testAJobThatARequestRunsItselfLeavesTheRequestItsMisses(): void
+    {
+        $dsn = $this->pools->dsn('SQLite');
+        $application = $this->application(['dsn' => $dsn]);
+        $other = new Repository(new LarderStore(Cache::open($dsn), 'laravel:'));
+        $events = $application->make(Dispatcher::class);
+        foreach ([[new SyncJob($application, '{}', 'sync', 'default'), 'theirs'], [self::job($application), 'mine']] as [$job, $kept]) {
+            $cache = self::opened($application);
+            self::assertNull($cache->get($kept));
+            $other->put($kept, 'theirs', 100);
+            foreach ([new JobProcessing('any', $job), new JobProcessed('any', $job), new JobExceptionOccurred('any', $job, new \Exception())] as $event) {
+                $events->dispatch($event);
+            }
+            self::assertSame($kept === 'mine', $cache->put($kept, 'mine', 100));
+            self::assertSame($kept, $other->get($kept));
+        }
     }
 
     public function testAPrefixMayBeANumber(): void
@@ -608,6 +629,34 @@ final class LarderStoreTest extends TestCase
     private function cache(string $kind): Repository
     {
         return new Repository(new LarderStore(Cache::open($this->pools->dsn($kind)), 'laravel:'));
+    }
+
+    /** A job of a queue that others fill; the instance "job" of the application does it. */
+    private static function job(Application $application): Job
+    {
+        return new class ($application) extends \Illuminate\Queue\Jobs\Job implements Job {
+            public function __construct(Application $application)
+            {
+                $this->container = $application;
+                $this->connectionName = 'null';
+                $this->queue = 'default';
+            }
+
+            public function getJobId(): string
+            {
+                return '1';
+            }
+
+            public function getRawBody(): string
+            {
+                return '{"job":"job","data":[]}';
+            }
+
+            public function attempts(): int
+            {
+                return 1;
+            }
+        };
     }
 
     private static function opened(Application $application): Repository
