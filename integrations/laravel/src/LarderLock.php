@@ -9,6 +9,7 @@ use Illuminate\Support\Carbon;
 use Larder\Cache;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
+use Larder\ReadsFar;
 use Larder\Token;
 use Larder\Ttl;
 
@@ -66,7 +67,15 @@ final class LarderLock extends Lock
 
     protected function getCurrentOwner(): ?string
     {
-        return self::ownerIn($this->cache->get($this->key));
+        $store = $this->cache->store;
+        try {
+            // What lies near may be the lock as it was when this request began.
+            $found = ($store instanceof ReadsFar ? $store->fetchFar([$this->key]) : $store->fetch([$this->key]))->items[$this->key] ?? null;
+        } catch (StoreUnavailable) {
+            return null;
+        }
+
+        return self::ownerIn($found?->value);
     }
 
     /** Seconds, none of which is lost: half a second is no lock without an end. */

@@ -320,6 +320,22 @@ final class LarderStoreTest extends TestCase
         self::assertTrue($store->lock('import', 100)->get());
     }
 
+    public function testALockInFrontOfAnotherStoreIsSeenAsItIsNow(): void
+    {
+        $open = fn(): LarderStore => new LarderStore(Cache::open("array: > {$this->pools->dsn('SQLite')}"), 'laravel:');
+        $store = $open();
+        $lock = $store->lock('import', 100);
+        self::assertTrue($lock->get());
+        self::assertTrue($lock->isOwnedByCurrentProcess());
+        self::assertTrue($lock->isOwnedByCurrentProcess());
+        $other = $open();
+        $other->lock('import')->forceRelease();
+        self::assertFalse($lock->isOwnedByCurrentProcess());
+        self::assertTrue($other->lock('import', 100)->get());
+        self::assertFalse($lock->isOwnedByCurrentProcess());
+        self::assertFalse($lock->release());
+    }
+
     #[DataProvider('kinds')]
     public function testACounterThatIsMadeAfterAnotherProcessHasFlushedItsTagsHasThese(string $kind): void
     {
