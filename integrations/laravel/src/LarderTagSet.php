@@ -9,6 +9,9 @@ use Illuminate\Cache\TagSet;
 /** Laravel's tags have ids that are stored and change with a flush; those of Larder are their names, and nothing is stored. */
 final class LarderTagSet extends TagSet
 {
+    /** Whether the store has learnt of the last reset. */
+    public bool $isReset = false;
+
     /** @param list<string> $tags */
     public function __construct(
         private readonly LarderStore $larder,
@@ -19,7 +22,7 @@ final class LarderTagSet extends TagSet
 
     public function reset(): void
     {
-        $this->larder->flushTags($this->tags);
+        $this->isReset = $this->larder->flushTags($this->tags);
     }
 
     public function flush(): void

@@ -21,4 +21,10 @@ final class LarderTaggedCache extends TaggedCache
 
         return $this->store->get($this->itemKey($key)) ?? value($default);
     }
+
+    /** @return bool false: the store has not learnt of it, and is told when it is back */
+    public function flush(): bool
+    {
+        return parent::flush() && $this->tags instanceof LarderTagSet && $this->tags->isReset;
+    }
 }

@@ -631,6 +631,7 @@ final class LarderStoreTest extends TestCase
         self::assertFalse($cache->increment('key'));
         self::assertFalse($cache->forget('key'));
         self::assertFalse($cache->flush());
+        self::assertFalse($cache->tags('red')->flush());
         self::assertSame(['key' => null], $cache->many(['key']));
         self::assertFalse(self::store($cache)->lock('import', 10)->get());
         self::assertSame(5, $cache->remember('key', 100, static fn(): int => 5));
