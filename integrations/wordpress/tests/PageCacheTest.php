@@ -703,6 +703,43 @@ final class PageCacheTest extends TestCase
         self::assertSame('Larder; fwd=bypass; detail=path', $site->visit('/hello-world/')->header('cache-status'));
     }
 
+    #[DataProvider('ways')]
+    public function testNoPageIsServedWhoseTimeIsOver(string $line, bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension, $line);
+        $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->configure(["ttl" => 1]);');
+        self::assertTrue($site->visit('/hello-world/')->isStored());
+        sleep(2);
+        self::assertTrue($site->visit('/hello-world/')->isStored());
+    }
+
+    #[DataProvider('ways')]
+    public function testNoPageIsServedAfterSomethingWasSaid(string $line, bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension, $line);
+        $this->storedAndServed($site);
+        $site->configure("ob_start(); echo 'said before'; {$line}");
+        $answer = $site->visit('/hello-world/');
+        self::assertSame('Larder; fwd=bypass; detail=late', $answer->header('cache-status'));
+        self::assertStringStartsWith('said before<!DOCTYPE html>', $answer->body);
+        $site->configure($line);
+        self::assertTrue($site->visit('/hello-world/')->isHit());
+    }
+
+    /** A command line without the extension writes what it changes in a journal. */
+    public function testAPageIsNotServedWhileAJournalWaits(): void
+    {
+        foreach ([PageSite::ORDINARY, PageSite::QUICK] as $line) {
+            $site = $this->site(true, $line);
+            $this->storedAndServed($site);
+            $site->site->run('wp_update_post(["ID" => 1, "post_content" => $argv[1]]);', ["Changed before {$line}."], options: [], host: $site->host);
+            $answer = $site->visit('/hello-world/');
+            self::assertStringContainsString('Changed before', $answer->body);
+            self::assertFalse($answer->isHit());
+            $this->storedAndServed($site);
+        }
+    }
+
     /** The scheme may be in a header that names no page. */
     #[DataProvider('ways')]
     public function testARedirectToTheSameAddressInAnotherSchemeIsNotStored(string $line, bool $hasExtension): void
