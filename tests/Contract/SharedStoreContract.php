@@ -348,6 +348,24 @@ final class SharedStoreContract extends SharedSuite
         }
     }
 
+    public function testOfAllProcessesThatDeleteAnItemExactlyOneIsToldThatItExisted(): void
+    {
+        $balances = array_merge(...$this->inProcesses(static function (Store $store): array {
+            $balance = 0;
+            for ($i = 0; $i < 200; $i++) {
+                $key = 'goods ' . random_int(0, 2);
+                if ($store->save([new Item($key, $i, 1_000)], SaveMode::Add) === []) {
+                    $balance++;
+                } else {
+                    $balance -= \count($store->delete([$key]));
+                }
+            }
+
+            return [$balance];
+        }));
+        self::assertSame(\count($this->store()->fetch(['goods 0', 'goods 1', 'goods 2'])->items), array_sum($balances));
+    }
+
     public function testATouchNeverBringsBackAnOlderValue(): void
     {
         $this->store()->save([new Item('key', [0], 100)]);

@@ -157,6 +157,17 @@ final class Server
         return $this->outcome($this->client()->cas($cas, $name, $bytes, self::ttl($expiry)));
     }
 
+    /**
+     * Removes it only if nothing has changed there. The protocol's delete knows no such condition, but what is stored with an expiry in
+     * the past is gone at once.
+     *
+     * @throws StoreUnavailable
+     */
+    public function remove(int|float $cas, string $name): Outcome
+    {
+        return $this->outcome($this->client()->cas($cas, $name, '', -1));
+    }
+
     /** @throws StoreUnavailable */
     public function delete(string $name): bool
     {

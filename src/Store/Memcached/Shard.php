@@ -157,16 +157,17 @@ final class Shard
         foreach ($keys as $key) {
             $there = $found[$key] ?? null;
             $name = $this->names->item($key, $generation);
-            if ($token === null) {
+            while ($there !== null && ($token === null || $this->tokens->descends($key, $generation, $there, $token))) {
                 $lives = $this->entries->lives($key, $generation, $there);
-                if ($this->server->delete($name) && $lives) {
-                    $existed[] = $key;
+                // The very entry that was looked at: what others store or take meanwhile is theirs to tell of.
+                $outcome = $token === null
+                    ? $this->server->remove($there[1], $name)
+                    : $this->entries->swap($there[1], $name, Entry::hole(), $key);
+                if ($outcome === Outcome::NoRoom) {
+                    $this->server->delete($name);
+                    $outcome = Outcome::Stored;
                 }
-                continue;
-            }
-            while ($there !== null && $this->tokens->descends($key, $generation, $there, $token)) {
-                $lives = $this->entries->lives($key, $generation, $there);
-                if ($this->entries->swap($there[1], $name, Entry::hole(), $key) === Outcome::Stored) {
+                if ($outcome === Outcome::Stored) {
                     if ($lives) {
                         $existed[] = $key;
                     }
