@@ -242,7 +242,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
             $token = $item->token;
             $isJudged = $isJudged || $token !== null;
             $tags = $item->tags === [] ? Entry::WITHOUT_TAGS : Entry::tagged($item->tags);
-            // Apart, as a large value is copied once then.
+            // The mark and the bytes stay apart, so that a large value is copied only once.
             [$mark, $bytes] = \is_int($item->value) ? ['', (string) $item->value] : $this->payload->apart($key, $item->value);
             $isLarge = \strlen($tags) + \strlen($bytes) >= self::LARGE;
             if ($isLarge) {
