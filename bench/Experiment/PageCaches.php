@@ -34,6 +34,8 @@ final class PageCaches implements Experiment
     private const SIZES = ['10 KB' => 10_240, '52 KB' => 53_248, '200 KB' => 204_800];
     /** Pages beside those, all of which are asked for while one of them is saved. */
     private const SAVED = 40;
+    /** Turns of the two that a promise compares while one page is saved: of fewer no ratio can be told. */
+    private const COMPARED = 5;
     private const COLUMNS = ['p50 ns', 'p99 ns', 'errors', 'client cpu', 'server cpu', Saturation::SHARE];
     private const GZIP = 'Accept-Encoding: gzip';
 
@@ -59,7 +61,7 @@ final class PageCaches implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(200, 2_048, $profile === Profile::Quick ? 204 : 900);
+        return new Needs(200, 2_048, $profile === Profile::Quick ? 235 : 960);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -69,7 +71,7 @@ final class PageCaches implements Experiment
         $turns = $isQuick ? 6 : 10;
         $seconds = $isQuick ? 0.04 : 0.08;
         $saving = $isQuick ? 2 : 4;
-        $outcome->parameters = ['starts' => $starts, 'turns in each' => $turns, 'milliseconds a slice' => (int) (1_000 * $seconds), 'seconds of saves' => $saving, 'php-fpm workers' => CachedSites::WORKERS, 'pages while one is saved' => self::SAVED];
+        $outcome->parameters = ['starts' => $starts, 'turns in each' => $turns, 'milliseconds a slice' => (int) (1_000 * $seconds), 'seconds of saves' => $saving, 'php-fpm workers' => CachedSites::WORKERS, 'pages while one is saved' => self::SAVED, 'turns of the two compared while one is saved' => self::COMPARED];
         $designs = self::designs($laboratory, $outcome);
         if ($designs === []) {
             return;
@@ -221,12 +223,15 @@ final class PageCaches implements Experiment
 
     /**
      * @param list<string> $names
+     * @param int          $turns of those that no promise compares
      */
     private function saves(Laboratory $laboratory, Outcome $outcome, LoadGenerator $generator, CachedSites $sites, array $names, int $start, int $turns, int $seconds): void
     {
         $first = \count(self::SIZES);
-        for ($turn = 0; $turn < $turns; $turn++) {
-            foreach (Shuffled::of(array_combine($names, $names)) as $name) {
+        $compared = array_values(array_intersect($names, [PageCacheDesign::POOL, PageCacheDesign::POOL_CLEARED]));
+        for ($turn = 0; $turn < max($turns, self::COMPARED); $turn++) {
+            $these = $turn < $turns ? $names : $compared;
+            foreach (Shuffled::of(array_combine($these, $these)) as $name) {
                 $laboratory->goOn();
                 try {
                     for ($page = $first; $page < $first + self::SAVED; $page++) {
