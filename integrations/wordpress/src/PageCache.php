@@ -98,7 +98,7 @@ final class PageCache
             // PHP may keep the drop-in of before for a while. A page that its rules allow would be served by the new ones, as those only look for it.
             $this->recording->exclude('rules');
         }
-        $this->queries?->watch($this->recording->noteTable(...));
+        $this->queries?->watch($this->recording->noteTable(...), $this->recording->noteList(...));
     }
 
     /**

@@ -12,14 +12,14 @@ final class PageChanges
 {
     /** Hook => [method, number of arguments]. */
     public const HOOKS = [
-        'clean_post_cache' => ['post', 2], 'post_updated' => ['edited', 3], 'transition_post_status' => ['status', 3], 'before_delete_post' => ['deleting', 1], 'after_delete_post' => ['deleted', 2], 'delete_attachment' => ['deleting', 1],
+        'clean_post_cache' => ['post', 2], 'post_updated' => ['edited', 3], 'transition_post_status' => ['status', 3], 'before_delete_post' => ['deleting', 1], 'after_delete_post' => ['deleted', 2], 'delete_attachment' => ['deleting', 1], 'add_attachment' => ['attached', 1], 'attachment_updated' => ['edited', 3],
         'set_object_terms' => ['terms', 6], 'deleted_term_relationships' => ['unrelated', 3],
         'added_post_meta' => ['postMeta', 3], 'updated_post_meta' => ['postMeta', 3], 'deleted_post_meta' => ['postMeta', 3],
         'wp_insert_comment' => ['commented', 2], 'transition_comment_status' => ['commentStatus', 3], 'edit_comment' => ['commentEdited', 1], 'deleted_comment' => ['commentDeleted', 2], 'clean_comment_cache' => ['comment', 1],
         'added_comment_meta' => ['commentMeta', 2], 'updated_comment_meta' => ['commentMeta', 2], 'deleted_comment_meta' => ['commentMeta', 2],
         'created_term' => ['term', 3], 'edit_terms' => ['termEdited', 2], 'edited_term' => ['term', 3], 'delete_term' => ['termDeleted', 5], 'edit_term_taxonomy' => ['counting', 1], 'clean_term_cache' => ['termsCleaned', 2],
         'added_term_meta' => ['termMeta', 2], 'updated_term_meta' => ['termMeta', 2], 'deleted_term_meta' => ['termMeta', 2],
-        'profile_update' => ['user', 1], 'user_register' => ['userList', 1], 'deleted_user' => ['userList', 1], 'set_user_role' => ['userList', 1], 'add_user_role' => ['userList', 1], 'remove_user_role' => ['userList', 1], 'clean_user_cache' => ['user', 1],
+        'profile_update' => ['userList', 1], 'user_register' => ['userList', 1], 'deleted_user' => ['userList', 1], 'set_user_role' => ['userList', 1], 'add_user_role' => ['userList', 1], 'remove_user_role' => ['userList', 1], 'clean_user_cache' => ['user', 1],
         'added_user_meta' => ['userMeta', 3], 'updated_user_meta' => ['userMeta', 3], 'deleted_user_meta' => ['userMeta', 3],
         'add_link' => ['links', 0], 'edit_link' => ['links', 0], 'deleted_link' => ['links', 0],
         'added_option' => ['option', 1], 'updated_option' => ['option', 1], 'deleted_option' => ['option', 1],
@@ -99,6 +99,15 @@ final class PageChanges
         }
     }
 
+    /** WordPress says no status of a file that is new. */
+    public function attached(mixed $id): void
+    {
+        $post = is_numeric($id) ? get_post((int) $id) : null;
+        if ($post instanceof \WP_Post) {
+            $this->placed($post);
+        }
+    }
+
     public function deleting(mixed $id): void
     {
         $post = is_numeric($id) ? get_post((int) $id) : null;
@@ -138,7 +147,7 @@ final class PageChanges
                 array_push($lists, ...$this->listsOf($term));
             }
         }
-        $this->isSeen($post->post_status) ? $this->placed($post, $lists) : $this->kill([PageTags::of('post', $post->ID)], "post {$post->ID}");
+        $this->isSeen($post->post_status) ? $this->placed($post, $lists) : $this->kill([PageTags::of('post', $post->ID), PageTags::of('all', $post->post_type), PageTags::of('all', 'any')], "post {$post->ID}");
     }
 
     public function postMeta(mixed $meta, mixed $id, mixed $key): void
@@ -156,6 +165,8 @@ final class PageChanges
     {
         if ($this->isApproved($comment)) {
             $this->comments($comment, $this->isOpen(get_post((int) $comment->comment_post_ID)));
+        } else {
+            $this->heldBack($comment);
         }
     }
 
@@ -163,6 +174,8 @@ final class PageChanges
     {
         if ($this->isApproved($comment)) {
             $this->comments($comment);
+        } else {
+            $this->heldBack($comment);
         }
     }
 
@@ -170,6 +183,8 @@ final class PageChanges
     {
         if ($comment instanceof \WP_Comment && ($new === 'approved' || $old === 'approved')) {
             $this->comments($comment, $new === 'approved' && $this->isOpen(get_post((int) $comment->comment_post_ID)));
+        } else {
+            $this->heldBack($comment);
         }
     }
 
@@ -276,8 +291,13 @@ final class PageChanges
 
     public function userMeta(mixed $meta, mixed $id, mixed $key): void
     {
-        if (\is_string($key) && preg_match(self::USER_BOOKKEEPING, $key) !== 1) {
-            $this->isOfAll($id) ? $this->network() : $this->user($id);
+        if (!\is_string($key) || preg_match(self::USER_BOOKKEEPING, $key) === 1) {
+            return;
+        }
+        if ($this->isOfAll($id)) {
+            $this->network();
+        } elseif (is_numeric($id)) {
+            $this->kill([PageTags::of('user', (int) $id, 0), PageTags::of('all', 'users')], "user {$id}");
         }
     }
 
@@ -399,7 +419,15 @@ final class PageChanges
 
     private function comments(\WP_Comment $comment, bool $isSoft = false): void
     {
-        $this->kill([PageTags::of('comment', (int) $comment->comment_ID), PageTags::of('comments', (int) $comment->comment_post_ID), PageTags::of('post', (int) $comment->comment_post_ID), PageTags::of('list', 'comments')], "comment {$comment->comment_ID}", $isSoft);
+        $this->kill([PageTags::of('comment', (int) $comment->comment_ID), PageTags::of('comments', (int) $comment->comment_post_ID), PageTags::of('post', (int) $comment->comment_post_ID), PageTags::of('list', 'comments'), PageTags::of('all', 'comments')], "comment {$comment->comment_ID}", $isSoft);
+    }
+
+    /** No visitor sees the comment, but a page may say how many of such there are. */
+    private function heldBack(mixed $comment): void
+    {
+        if ($comment instanceof \WP_Comment) {
+            $this->kill([PageTags::of('comment', (int) $comment->comment_ID), PageTags::of('all', 'comments')], "comment {$comment->comment_ID}");
+        }
     }
 
     private function isSeen(mixed $status): bool
@@ -432,8 +460,10 @@ final class PageChanges
         }
         $tables = [];
         foreach ($tags as $tag) {
-            $table = match (explode('/', $tag, 3)[1] ?? '') {
-                'post', 'all' => $database->posts,
+            [, $kind, $what] = explode('/', $tag, 3) + ['', '', ''];
+            $table = match ($kind) {
+                'post' => $database->posts,
+                'all' => $what === 'users' || $what === 'comments' ? null : $database->posts,
                 'term', 'terms' => $database->terms,
                 'comment', 'comments' => $database->comments,
                 'user' => $database->users,

@@ -15,6 +15,9 @@ namespace Larder\WordPress;
  */
 final class PageQueries
 {
+    /** What of WordPress itself reads posts by its own SQL, and neither a hook nor the object cache tells. */
+    private const UNTOLD = ['count_many_users_posts' => true, 'get_available_post_mime_types' => true, 'get_page_by_title' => true];
+
     /** Nanoseconds between two kills: an import writes thousands of rows. */
     private const PAUSE = 50_000_000;
 
@@ -27,6 +30,9 @@ final class PageQueries
 
     /** @var ?\Closure(string): void takes a table that the page being made reads */
     private ?\Closure $reads = null;
+
+    /** @var ?\Closure(): void is told that the page being made lists posts, nothing tells which */
+    private ?\Closure $lists = null;
 
     /**
      * @param \Closure(list<string>): void $wrote   takes tables
@@ -52,10 +58,14 @@ final class PageQueries
         }
     }
 
-    /** @param \Closure(string): void $reads takes each table that a page reads from now on in a way that nothing else tells of */
-    public function watch(\Closure $reads): void
+    /**
+     * @param \Closure(string): void $reads takes each table that a page reads from now on in a way that nothing else tells of
+     * @param \Closure(): void       $lists is told when WordPress itself lists or looks for posts in such a way
+     */
+    public function watch(\Closure $reads, \Closure $lists): void
     {
         $this->reads = $reads;
+        $this->lists = $lists;
     }
 
     private function see(mixed $sql): mixed
@@ -81,10 +91,15 @@ final class PageQueries
     /** @param \Closure(string): void $reads */
     private function read(string $sql, \Closure $reads): void
     {
-        $isOfCore = null;
+        $caller = null;
         foreach (PageTables::read($sql) as $table) {
-            if (!PageTables::isOwn($table, $this->database) || !($isOfCore ??= $this->isOfCore())) {
+            $isOwn = PageTables::isOwn($table, $this->database);
+            // Where it was asked for takes a while to find out, and mostly no other table is read.
+            ['file' => $file, 'function' => $function] = $isOwn ? $caller ??= $this->caller() : ['file' => '', 'function' => ''];
+            if (!$isOwn || !$this->isOfCore($file)) {
                 $reads(PageTables::together($table, $this->database));
+            } elseif (isset(self::UNTOLD[$function]) && $this->lists !== null) {
+                ($this->lists)();
             }
         }
     }
@@ -93,7 +108,7 @@ final class PageQueries
     {
         $isOfCore = null;
         foreach (PageTables::written($sql) as $table) {
-            if (!PageTables::isTold($table, $this->database) || !($isOfCore ??= $this->isOfCore())) {
+            if (!PageTables::isTold($table, $this->database) || !($isOfCore ??= $this->isOfCore($this->caller()['file']))) {
                 $this->written[PageTables::together($table, $this->database)] = true;
             }
         }
@@ -110,20 +125,27 @@ final class PageQueries
         $this->next = hrtime(true) + self::PAUSE;
     }
 
-    /** Whether code of WordPress itself asks. */
-    private function isOfCore(): bool
+    /** @return array{file: string, function: string} where the query was asked for */
+    private function caller(): array
     {
-        if ($this->core === '') {
-            $this->core = \dirname((string) (new \ReflectionClass(\wpdb::class))->getFileName());
-        }
         $file = '';
         foreach (debug_backtrace(\DEBUG_BACKTRACE_IGNORE_ARGS, 16) as $frame) {
             if (is_a($frame['class'] ?? '', \wpdb::class, true)) {
                 // Where this method was called.
                 $file = $frame['file'] ?? '';
             } elseif ($file !== '') {
-                break;
+                return ['file' => $file, 'function' => $frame['function']];
             }
+        }
+
+        return ['file' => $file, 'function' => ''];
+    }
+
+    /** Whether code of WordPress itself asks. */
+    private function isOfCore(string $file): bool
+    {
+        if ($this->core === '') {
+            $this->core = \dirname((string) (new \ReflectionClass(\wpdb::class))->getFileName());
         }
 
         return str_starts_with($file, "{$this->core}/") || str_starts_with($file, \dirname($this->core) . '/wp-admin/');

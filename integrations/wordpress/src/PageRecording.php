@@ -71,7 +71,7 @@ final class PageRecording
         add_filter('get_pages', $this->pages(...), \PHP_INT_MAX, 2);
         add_filter('terms_pre_query', $this->terms(...), \PHP_INT_MAX, 2);
         add_filter('comments_pre_query', $this->comments(...), \PHP_INT_MAX, 2);
-        add_filter('users_pre_query', $this->users(...), \PHP_INT_MAX);
+        add_filter('users_pre_query', $this->users(...), \PHP_INT_MAX, 2);
         add_filter('pre_count_users', $this->users(...), \PHP_INT_MAX);
         add_filter('get_usernumposts', $this->postsOf(...), \PHP_INT_MAX, 2);
         add_filter('nonce_user_logged_out', $this->nonce(...), \PHP_INT_MAX, 2);
@@ -101,6 +101,12 @@ final class PageRecording
         if (!$this->store->watch($tag)) {
             $this->facts['store'] = true;
         }
+    }
+
+    /** Notes that the page lists posts, or looks for some, in a way that is not known closer. */
+    public function noteList(): void
+    {
+        $this->list('list', 'any');
     }
 
     /** Something that pages show has changed while this one was made. */
@@ -361,6 +367,10 @@ final class PageRecording
         }
         $terms = $this->termsOf($query);
         $author = $of['author'] ?? '';
+        if (($of['author_name'] ?? '') !== '' && (!is_numeric($author) || $author <= 0)) {
+            // There is no such author yet.
+            $this->list('list', 'users');
+        }
         $parent = $of['post_parent'] ?? '';
         if ($terms !== []) {
             foreach ($terms as $term) {
@@ -456,13 +466,21 @@ final class PageRecording
     {
         $post = $query->query_vars['post_id'] ?? 0;
         is_numeric($post) && $post > 0 ? $this->list('comments', (int) $post) : $this->list('list', 'comments');
+        if (!\in_array($query->query_vars['status'] ?? '', ['approve', '1', 1], true)) {
+            $this->list('all', 'comments');
+        }
 
         return $comments;
     }
 
-    private function users(mixed $users): mixed
+    private function users(mixed $users, mixed $query = null): mixed
     {
         $this->list('list', 'users');
+        $of = $query instanceof \WP_User_Query ? $query->query_vars : [];
+        $orders = $of['orderby'] ?? 'login';
+        if (($of['meta_key'] ?? '') !== '' || ($of['meta_query'] ?? []) !== [] || !\is_string($orders) || str_contains($orders, 'meta')) {
+            $this->list('all', 'users');
+        }
 
         return $users;
     }
@@ -485,7 +503,7 @@ final class PageRecording
     private function tags(int $status): array
     {
         $tags = $this->lists;
-        foreach (['site', ...$status === 404 ? ['list/any', 'any'] : []] as $kind) {
+        foreach (['site', ...$status === 404 ? ['list/any', 'list/users', 'any'] : []] as $kind) {
             $tags[PageTags::of($kind, site: $this->site)] = true;
         }
         $tags['network'] = true;
@@ -506,11 +524,17 @@ final class PageRecording
             $tags[PageTags::of('any', site: $this->site)] = true;
             $read = [];
         }
+        $paths = $this->paths();
         foreach ($read as $group => $values) {
-            foreach (\is_array($values) ? array_keys($values) : [] as $id) {
+            foreach (\is_array($values) ? $values : [] as $id => $value) {
                 if ($group === 'transient' || $group === 'site-transient') {
                     $isOfOne = $group === 'transient' && is_multisite() && preg_match('/^(\d+):(.*)$/sD', (string) $id, $parts) === 1;
                     $tags += $isOfOne ? $this->ofTransient($parts[2], (int) $parts[1]) : $this->ofTransient((string) $id, $group === 'transient' ? $this->site : 0);
+                    continue;
+                }
+                if (($value === 0 || $value === '0' || (\is_array($value) && \in_array($value['data'] ?? null, [0, '0'], true))) && preg_match('/^(?:\d+:)?get_page_by_path:([0-9a-f]{32})/', (string) $id, $parts) === 1) {
+                    // It looked for a page that is not there yet.
+                    $tags[PageTags::of('list', isset($paths[$parts[1]]) ? 'page' : 'any', $this->site)] = true;
                     continue;
                 }
                 $tag = $this->ofRead((string) $group, (string) $id);
@@ -522,6 +546,22 @@ final class PageRecording
         unset($tags['']);
 
         return array_map(strval(...), array_keys($tags));
+    }
+
+    /** @return array<string, true> by what name WordPress keeps whether a page has the path that was asked for, or a part of it */
+    private function paths(): array
+    {
+        $paths = [];
+        $wordpress = $GLOBALS['wp'] ?? null;
+        $asked = $wordpress instanceof \WP ? $wordpress->request : '';
+        foreach (array_unique([$asked, urldecode($asked)]) as $path) {
+            $parts = explode('/', $path);
+            for ($count = 1; $count <= \count($parts); $count++) {
+                $paths[md5(implode('/', \array_slice($parts, 0, $count)) . serialize('page'))] = true;
+            }
+        }
+
+        return $paths;
     }
 
     /** @return ?string the tag of what was read; null: it has none */
@@ -546,14 +586,24 @@ final class PageRecording
                 default => PageTags::of('list/any', site: $site),
             },
             'post_meta' => PageTags::of('post', $id, $site),
-            'terms' => $isNumber ? PageTags::of('term', $id, $site) : null,
+            'terms' => match (true) {
+                $isNumber => PageTags::of('term', $id, $site),
+                // Of drafts as well.
+                str_starts_with($id, 'get_objects_in_term') => PageTags::of('all/any', site: $site),
+                default => null,
+            },
             'term_meta' => PageTags::of('term', $id, $site),
             'users', 'user_meta' => PageTags::of('user', $id, 0),
             'comment', 'comment_meta' => $isNumber ? PageTags::of('comment', $id, $site) : null,
             'options' => $id === 'alloptions' || $id === 'notoptions' || PageChanges::isBookkeeping($id) ? null : PageTags::of('option', $id, $site),
             'bookmark' => PageTags::of('links', site: $site),
-            'counts', 'calendar' => PageTags::of($id === 'comments-0' || str_starts_with($id, 'comments') ? 'list/comments' : 'list/any', site: $site),
-            'timeinfo' => PageTags::of('list/any', site: $site),
+            'counts', 'calendar' => PageTags::of(str_starts_with($id, 'comments') ? 'all/comments' : 'list/any', site: $site),
+            'timeinfo' => PageTags::of(match (true) {
+                str_starts_with($id, 'lastcomment') => 'list/comments',
+                // A feed has it in a header, and dies with a change of what it shows.
+                str_starts_with($id, 'lastpostmodified') && !is_feed() => 'all/any',
+                default => 'list/any',
+            }, site: $site),
             default => isset(self::KNOWN[$group]) ? null : PageTags::of('any', site: $site),
         };
     }

@@ -20,6 +20,7 @@ namespace Larder\WordPress;
  * | list/author/7     | list posts of the author                                                         |
  * | terms/category    | list terms of the taxonomy                                                       |
  * | list/users, list/comments | list these                                                               |
+ * | all/users, all/comments   | list users by their meta; comments that are held back as well            |
  * | links             | have read the blogroll                                                           |
  * | transient/name    | have read the transient; those of a network are of site 0                        |
  * | table/wp_posts    | have read the table by SQL of a plugin or theme                                  |

@@ -477,6 +477,74 @@ final class PageCacheTest extends TestCase
     }
 
     /** WordPress counts them by SQL, which no query of its classes tells of. */
+    /** Neither a hook nor the object cache tells of some queries of WordPress itself, and what is not there has no post or user that could tell. */
+    #[DataProvider('stores')]
+    public function testAPageDiesWithWhatOnlyWordPressItselfReadsAndWithWhatWasNotThere(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $plugin = <<<'PHP'
+            add_action('wp_footer', static function (): void {
+                static $is = 0;
+                if (is_page('asks-for-@') && $is++ === 0) { echo 'shown:', json_encode(@), ';'; }
+            });
+            PHP;
+        $says = [
+            'many' => 'count_many_users_posts([1])',
+            'files' => 'wp_count_attachments()',
+            'gallery' => 'count(get_posts(["post_type" => "attachment", "fields" => "ids"]))',
+            'below' => 'count(get_children(["post_parent" => 1]))',
+            'kinds' => 'get_available_post_mime_types()',
+            'term' => 'get_objects_in_term(1, "category")',
+            'title' => 'get_page_by_title("By title", OBJECT, "thing")?->post_title',
+            'path' => 'get_page_by_path("by-path", OBJECT, "thing")?->post_title',
+            'edited' => 'get_lastpostmodified("gmt")',
+            'talk' => 'get_lastcommentmodified()',
+            'held' => 'wp_count_comments()->moderated',
+            'spam' => 'get_comments(["status" => "spam", "count" => true])',
+            'first' => 'get_users(["orderby" => "display_name", "number" => 1])[0]->display_name',
+            'grade' => 'count(get_users(["meta_key" => "grade", "meta_value" => "a"]))',
+        ];
+        $this->plugin($site, "add_action('init', static fn() => register_post_type('thing', ['public' => true]));\n" . implode("\n", array_map(static fn(string $name, string $code): string => strtr($plugin, ["'asks-for-@'" => "'asks-for-{$name}'", '@' => $code]), array_keys($says), $says)));
+        $site->run('foreach (["' . implode('", "', array_keys($says)) . '"] as $name) { wp_insert_post(["post_title" => "Asks for $name", "post_type" => "page", "post_status" => "publish"]); }'
+            . ' wp_insert_post(["post_title" => "A post in one place", "post_name" => "in-one-place", "post_status" => "publish"]);'
+            . ' update_option("larder_user", wp_insert_user(["user_login" => "wanders", "user_pass" => "p", "display_name" => "Wanders", "role" => "author", "user_nicename" => "before"]), false);');
+        $at = static function (string $uri) use ($site): string {
+            $answer = $site->visit($uri);
+
+            return "{$answer->status} {$answer->header('location')} " . (preg_match('/shown:(.*?);/', $answer->body, $shown) === 1 ? $shown[1] : (preg_match('~<title>(.*?)</title>~', $answer->body, $title) === 1 ? $title[1] : ''));
+        };
+        foreach ([
+            ['/asks-for-many/', 'wp_insert_post(["post_title" => "One more", "post_status" => "publish", "post_author" => 1]);'],
+            ['/asks-for-files/', 'wp_insert_attachment(["post_title" => "a", "post_mime_type" => "image/gif", "post_status" => "inherit"], "/a.gif");'],
+            ['/asks-for-gallery/', 'update_option("larder_file", wp_insert_attachment(["post_title" => "c", "post_mime_type" => "image/gif", "post_status" => "inherit"], "/c.gif"), false);'],
+            ['/asks-for-below/', 'wp_update_post(["ID" => get_option("larder_file"), "post_parent" => 1]);'],
+            ['/asks-for-kinds/', 'wp_insert_attachment(["post_title" => "b", "post_mime_type" => "image/webp", "post_status" => "inherit"], "/b.webp");'],
+            ['/asks-for-term/', 'wp_insert_post(["post_title" => "Draft", "post_status" => "draft", "post_category" => [1]]);'],
+            ['/asks-for-title/', 'wp_insert_post(["post_title" => "By title", "post_type" => "thing", "post_status" => "publish"]);'],
+            ['/asks-for-path/', 'wp_insert_post(["post_title" => "By path", "post_type" => "thing", "post_status" => "publish"]);'],
+            ['/asks-for-edited/', 'add_filter("wp_insert_post_data", static fn(array $post): array => ["post_modified" => "2031-01-01 00:00:00", "post_modified_gmt" => "2031-01-01 00:00:00"] + $post); wp_update_post(["ID" => 1, "post_content" => "Edited."]);'],
+            ['/asks-for-talk/', 'wp_insert_comment(["comment_post_ID" => 1, "comment_content" => "Hi", "comment_approved" => 1, "comment_date_gmt" => "2031-01-01 00:00:00", "comment_date" => "2031-01-01 00:00:00"]);'],
+            ['/asks-for-held/', 'wp_insert_comment(["comment_post_ID" => 1, "comment_content" => "Held", "comment_approved" => 0]);'],
+            ['/asks-for-spam/', 'wp_spam_comment(get_comments(["status" => "hold"])[0]);'],
+            ['/asks-for-first/', 'wp_update_user(["ID" => get_option("larder_user"), "display_name" => "AAA"]);'],
+            ['/asks-for-grade/', 'update_user_meta(get_option("larder_user"), "grade", "a");'],
+            ['/author/after/', 'wp_update_user(["ID" => get_option("larder_user"), "user_nicename" => "after"]);'],
+            ['/author/newcomer/', 'wp_insert_user(["user_login" => "newcomer", "user_pass" => "p", "role" => "author"]);'],
+        ] as [$uri, $change]) {
+            $before = $at($uri);
+            self::assertTrue($site->visit($uri)->isHit(), $uri);
+            $site->run($change);
+            self::assertNotSame($before, $at($uri), $uri);
+        }
+        // A theme that lists nothing. WordPress looks for a page of this name before it looks for a post.
+        $this->plugin($site, 'add_action("init", static fn() => register_post_type("thing", ["public" => true])); add_action("template_redirect", static function (): void { echo "<html><title>", get_the_title(), "</title></html>"; exit; });');
+        self::assertSame('200  A post in one place', $at('/in-one-place/'));
+        $site->run('wp_insert_post(["post_title" => "Elsewhere", "post_type" => "thing", "post_status" => "publish"]);');
+        self::assertTrue($site->visit('/in-one-place/')->isHit());
+        $site->run('wp_insert_post(["post_title" => "A page in its place", "post_name" => "in-one-place", "post_type" => "page", "post_status" => "publish"]);');
+        self::assertSame('200  A page in its place', $at('/in-one-place/'));
+    }
+
     public function testAPageThatCountsUsersOrTheirPostsDiesWithTheCount(): void
     {
         $site = $this->site(true);
