@@ -65,6 +65,10 @@ final class PageRecording
         if (headers_sent() || (ob_get_level() > 0 && (int) ob_get_length() > 0)) {
             $this->facts['late'] = true;
         }
+        if (array_diff(array_filter(ob_list_handlers(), is_string(...)), ['default output handler', 'zlib output compression', 'ob_gzhandler', 'URL-Rewriter']) !== []) {
+            // A hit would be without what it makes of the page.
+            $this->facts['buffer'] = true;
+        }
         wp_cache_add_non_persistent_groups('larder-page');
         wp_cache_set('began', true, 'larder-page');
         add_filter('posts_pre_query', $this->posts(...), \PHP_INT_MAX, 2);

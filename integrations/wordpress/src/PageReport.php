@@ -137,6 +137,7 @@ final class PageReport
             'vary' => __('The page says that it differs by more than its coding.', 'larder'),
             'incomplete' => __('The page ends before its end.', 'larder'),
             'late' => __('Something was said before the cache came in.', 'larder'),
+            'buffer' => __('Code that begins before the cache changes the page at its end.', 'larder'),
             'early' => __('The page ended before WordPress knew which it is.', 'larder'),
             'partial' => __('A plugin sends the page in parts.', 'larder'),
             'error' => __('The page ended with an error.', 'larder'),

@@ -688,6 +688,23 @@ final class PageCacheTest extends TestCase
         }
     }
 
+    /** A hit would be without what the callback makes of the page. */
+    public function testAPageThatAnEarlierBufferChangesIsNotStored(): void
+    {
+        $site = $this->site(true);
+        $buffer = static fn(string $arguments): string => "ob_start({$arguments}); add_action('wp_footer', static function (): void { echo 'a marker'; });";
+        $this->plugin($site, $buffer('static fn(string $page): string => str_replace("a marker", "a changed one", $page)'));
+        for ($i = 0; $i < 2; $i++) {
+            $page = $site->visit('/sample-page/');
+            self::assertStringContainsString('a changed one', $page->body);
+            self::assertSame('Larder; fwd=bypass; detail=buffer', $page->header('cache-status'));
+        }
+        $this->plugin($site, $buffer(''));
+        $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->flush();');
+        $site->visit('/sample-page/');
+        self::assertTrue($site->visit('/sample-page/')->isHit());
+    }
+
     public function testACookieASessionAConstantOrAnErrorKeepsAPageOut(): void
     {
         foreach ([
