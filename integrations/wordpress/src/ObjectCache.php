@@ -72,6 +72,9 @@ final class ObjectCache
     /** @var array<array-key, array<array-key, array{?int, ?Token}>> fills that wait: group => key => [TTL, token]; the value is in $cache */
     private array $pending = [];
 
+    /** @var array<array-key, array<array-key, true>> what was missing in other groups, for the page cache: what fills them may change a page */
+    public array $absences = [];
+
     private int $pendingCount = 0;
 
     /** @var array<array-key, array<array-key, true>> what the store could not take */
@@ -770,6 +773,8 @@ final class ObjectCache
         }
         if ($this->isJudged($group)) {
             $this->missed[$group][$id] = $this->backend->token($name);
+        } else {
+            $this->absences[$group][$id] = true;
         }
 
         return $value;

@@ -512,12 +512,9 @@ final class PageRecording
         }
         $tags['network'] = true;
         $tags[PageTags::of('url', substr((string) strrchr($this->request->key, '|'), 1), $this->site)] = true;
-        foreach ([...array_keys($this->request->options), ...self::EARLY] as $option) {
-            $option = (string) $option;
-            if (preg_match('~^_(?:site_)?transient_(?:timeout_)?(.+)$~sD', $option, $transient) === 1) {
-                $tags += $this->ofTransient($transient[1], str_starts_with($option, '_site') ? 0 : $this->site);
-            } elseif (!PageChanges::isBookkeeping($option)) {
-                $tags[PageTags::of('option', $option, $this->site)] = true;
+        foreach ([0 => ($this->request->options[0] ?? []) + array_fill_keys(self::EARLY, true)] + $this->request->options as $site => $options) {
+            foreach (array_keys($options) as $option) {
+                $tags += $this->ofOption((string) $option, $site === 0 ? $this->site : $site);
             }
         }
         $cache = $GLOBALS['wp_object_cache'] ?? null;
@@ -528,12 +525,29 @@ final class PageRecording
             $tags[PageTags::of('any', site: $this->site)] = true;
             $read = [];
         }
+        // What is not there yet may come.
+        foreach ($cache instanceof ObjectCache ? $cache->absences : [] as $group => $ids) {
+            $known = $read[$group] ?? [];
+            $read[$group] = (\is_array($known) ? $known : []) + $ids;
+        }
         $paths = $this->paths();
         foreach ($read as $group => $values) {
             foreach (\is_array($values) ? $values : [] as $id => $value) {
                 if ($group === 'transient' || $group === 'site-transient') {
                     $isOfOne = $group === 'transient' && is_multisite() && preg_match('/^(\d+):(.*)$/sD', (string) $id, $parts) === 1;
                     $tags += $isOfOne ? $this->ofTransient($parts[2], (int) $parts[1]) : $this->ofTransient((string) $id, $group === 'transient' ? $this->site : 0);
+                    continue;
+                }
+                if ($group === 'site-options' && preg_match('/^\d+:(_site_transient_.*|notoptions)$/sD', (string) $id, $parts) === 1) {
+                    // Of a network without an object cache: what is there, and what is not.
+                    foreach ($parts[1] === 'notoptions' ? array_keys(\is_array($value) ? $value : []) : [$parts[1]] as $option) {
+                        $tags += str_starts_with((string) $option, '_site_transient_') ? $this->ofOption((string) $option, 0) : [];
+                    }
+                    continue;
+                }
+                if (($group === 'site-details' || $group === 'blog-details') && ctype_digit((string) $id)) {
+                    // They have options of the site in them.
+                    $tags += array_fill_keys(array_map(static fn(string $option): string => PageTags::of('option', $option, (int) $id), ['blogname', 'siteurl', 'home']), true);
                     continue;
                 }
                 if (($value === 0 || $value === '0' || (\is_array($value) && \in_array($value['data'] ?? null, [0, '0'], true))) && preg_match('/^(?:\d+:)?get_page_by_path:([0-9a-f]{32})/', (string) $id, $parts) === 1) {
@@ -610,6 +624,16 @@ final class PageRecording
             }, site: $site),
             default => isset(self::KNOWN[$group]) ? null : PageTags::of('any', site: $site),
         };
+    }
+
+    /** @return array<string, true> */
+    private function ofOption(string $name, int $site): array
+    {
+        if (preg_match('~^_(site_)?transient_(?:timeout_)?(.+)$~sD', $name, $transient) === 1) {
+            return $this->ofTransient($transient[2], $transient[1] !== '' ? 0 : $site);
+        }
+
+        return PageChanges::isBookkeeping($name) ? [] : [PageTags::of('option', $name, $site) => true];
     }
 
     /** @return array<string, true> */

@@ -61,7 +61,7 @@ final class PageRequest
     /** Whether this request has the right to make the page. */
     public bool $makes = false;
 
-    /** @var array<string, true> options that WordPress has read since */
+    /** @var array<int, array<string, true>> options that WordPress has read since, by the site; 0: the one asked for */
     public array $options = [];
 
     /** Where pages lie if not in a pool or files. */
@@ -89,7 +89,8 @@ final class PageRequest
         // It has come to here: WordPress makes the page.
         $collect = static function (mixed $value, mixed $option) use ($request): mixed {
             if (\is_string($option)) {
-                $request->options[$option] = true;
+                $site = $GLOBALS['blog_id'] ?? 0;
+                $request->options[\is_int($site) ? $site : 0][$option] = true;
             }
 
             return $value;

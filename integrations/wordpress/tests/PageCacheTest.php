@@ -1051,6 +1051,37 @@ final class PageCacheTest extends TestCase
         $site->run('delete_option("larder_pages"); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
     }
 
+    public function testAPageOfANetworkDiesWithWhatItShowsOfAnotherSite(): void
+    {
+        $site = PageSite::start(isNetwork: true);
+        try {
+            $site->run('wp_insert_site(["domain" => "example.com", "path" => "/two/", "title" => "Two", "user_id" => 1]); switch_to_blog(2); update_option("loaded", "a");');
+            $this->plugin($site, <<<'PHP'
+                add_action('wp_footer', static function (): void {
+                    switch_to_blog(2);
+                    $options = [get_option('loaded'), get_option('unknown', 'none')];
+                    restore_current_blog();
+                    echo 'shown:', json_encode([...$options, get_site(2)->blogname, get_site_transient('weather'), get_transient('tide')]), ';';
+                });
+                PHP);
+            $shown = static fn(): string => preg_match('/shown:(.*?);/', $site->visit('/sample-page/')->body, $parts) === 1 ? $parts[1] : '';
+            foreach (['with', 'without'] as $with) {
+                foreach ([
+                    'update_blog_option(2, "loaded", "#");', 'switch_to_blog(2); delete_option("unknown"); update_option("unknown", "#", false);', 'update_blog_option(2, "blogname", "#");',
+                    'set_site_transient("weather", "#", 600);', 'set_transient("tide", "#", 600);',
+                ] as $place => $change) {
+                    $shown();
+                    self::assertTrue($site->visit('/sample-page/')->isHit(), $change);
+                    $site->run(str_replace('#', "new {$with}", $change));
+                    self::assertSame("new {$with}", ((array) json_decode($shown(), true))[$place] ?? null, "{$change} {$with} an object cache");
+                }
+                @unlink("{$site->site->root}/wp-content/object-cache.php");
+            }
+        } finally {
+            $site->stop();
+        }
+    }
+
     #[DataProvider('stores')]
     public function testTheSitesOfANetworkHavePagesOfTheirOwn(bool $hasExtension): void
     {
