@@ -94,11 +94,12 @@ final class PageQueries
         $caller = null;
         foreach (PageTables::read($sql) as $table) {
             $isOwn = PageTables::isOwn($table, $this->database);
+            $keeper = $isOwn ? '' : PageTables::bookkeeper($table);
             // Where it was asked for takes a while to find out, and mostly no other table is read.
-            ['file' => $file, 'function' => $function] = $isOwn ? $caller ??= $this->caller() : ['file' => '', 'function' => ''];
-            if (!$isOwn || !$this->isOfCore($file)) {
+            ['file' => $file, 'function' => $function] = $isOwn || $keeper !== '' ? $caller ??= $this->caller() : ['file' => '', 'function' => ''];
+            if ($isOwn ? !$this->isOfCore($file) : $keeper === '' || !str_contains($file, $keeper)) {
                 $reads(PageTables::together($table, $this->database));
-            } elseif (isset(self::UNTOLD[$function]) && $this->lists !== null) {
+            } elseif ($isOwn && isset(self::UNTOLD[$function]) && $this->lists !== null) {
                 ($this->lists)();
             }
         }

@@ -26,6 +26,14 @@ final class PageTables
     /** Tables of WordPress of which no hook tells. */
     private const UNTOLD = ['blogs' => true, 'blogmeta' => true, 'blog_versions' => true, 'site' => true, 'sitemeta' => true, 'sitecategories' => true, 'signups' => true, 'registration_log' => true];
 
+    /** Tables of widespread plugins that many visits read and something writes all the time, and the folder of the code that reads them for no page. */
+    private const BOOKKEEPING = [
+        '~(?:^|_)actionscheduler_(?:actions|claims|groups|logs)$~iD' => '/action-scheduler/',
+        '~(?:^|_)(?:woocommerce_(?:sessions|log)|wc_rate_limits)$~iD' => '/plugins/woocommerce/',
+        '~(?:^|_)redirection_(?:logs|404)$~iD' => '/plugins/redirection/',
+        '~(?:^|_)(?:wf(?:config|hits|blocks7|logins|crawlers|reversecache|status|notifications|trafficrates|livetraffichuman)|wfls_settings)$~iD' => '/plugins/wordfence/',
+    ];
+
     private const NAME = '(?:(?:`[^`]+`|[\w$]+)\s*\.\s*)?(?:`[^`]+`|[\w$]+)';
 
     private function __construct() {}
@@ -72,6 +80,18 @@ final class PageTables
         };
 
         return $own === 'users' ? $database->users : (isset(self::TOGETHER[$own]) ? substr($table, 0, -\strlen($own)) . self::TOGETHER[$own] : $table);
+    }
+
+    /** @return string a part of the path of its own plugin's code, if that reads the table for no page; empty: there is none */
+    public static function bookkeeper(string $table): string
+    {
+        foreach (self::BOOKKEEPING as $tables => $folder) {
+            if (preg_match($tables, $table) === 1) {
+                return $folder;
+            }
+        }
+
+        return '';
     }
 
     /** Whether it is one of WordPress's, so that WordPress's own code may read it in a way that is known closer. */

@@ -298,13 +298,18 @@ final class PageCacheTest extends TestCase
     public function testAPageThatReadsATableBySqlOfItsOwnDiesWithEachSaveInIt(bool $hasExtension): void
     {
         $site = $this->site($hasExtension);
-        $site->run('$wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}things (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(100)) ENGINE=InnoDB"); $wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}others LIKE {$wpdb->prefix}things");');
+        $site->run('$wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}things (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(100)) ENGINE=InnoDB"); $wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}others LIKE {$wpdb->prefix}things"); $wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}actionscheduler_actions LIKE {$wpdb->prefix}things");');
+        // The code of a queue, which all pages run.
+        @mkdir("{$site->site->root}/wp-content/plugins/action-scheduler");
+        file_put_contents("{$site->site->root}/wp-content/plugins/action-scheduler/queue.php", '<?php $GLOBALS["wpdb"]->get_var("SELECT COUNT(*) FROM {$GLOBALS["wpdb"]->prefix}actionscheduler_actions");');
         $this->plugin($site, <<<'PHP'
             add_action('wp_footer', static function (): void {
                 global $wpdb;
+                require WP_PLUGIN_DIR . '/action-scheduler/queue.php';
                 // A page of two tables, one of WordPress's own, and the front page of neither.
                 if (is_page()) { echo 'shown:', implode(',', $wpdb->get_col("SELECT t.name FROM {$wpdb->prefix}things AS t ORDER BY id")), ';'; }
                 if (is_single()) { echo 'shown:', implode(',', $wpdb->get_col("SELECT post_title FROM `{$wpdb->posts}` WHERE post_type = 'thing' ORDER BY ID")), ';'; }
+                if (is_single()) { $wpdb->get_var("SELECT COUNT(*) FROM {$wpdb->prefix}actionscheduler_actions"); }
                 if (isset($_COOKIE['reader']) || is_404()) { $wpdb->insert("{$wpdb->prefix}things", ['name' => 'visit']); $wpdb->query("UPDATE {$wpdb->posts} SET comment_count = comment_count + 1 WHERE ID = 1"); }
             });
             PHP);
@@ -328,6 +333,8 @@ final class PageCacheTest extends TestCase
         self::assertSame(['/hello-world/'], $killed('$wpdb->update($wpdb->posts, ["post_title" => "c"], ["post_type" => "thing"]);'));
         self::assertSame('c', $shown('/hello-world/'));
         self::assertSame([], $killed('$wpdb->insert("{$wpdb->prefix}others", ["name" => "a"]); update_option("unread", mt_rand()); $wpdb->get_var("SELECT COUNT(*) FROM {$wpdb->prefix}things");'));
+        // What a plugin reads of its own queue is on no page, but what others read of it is.
+        self::assertSame(['/hello-world/'], $killed('$wpdb->insert("{$wpdb->prefix}actionscheduler_actions", ["name" => "a"]);'));
         // What a visit counts is no save, for any visitor.
         self::assertSame([], $killed('', static fn() => [$site->visit('/'), $site->visit('/', ['Cookie: reader=1']), $site->visit('/not-there-' . mt_rand() . '/')]));
         self::assertSame(['/sample-page/'], $killed('$wpdb->query("TRUNCATE TABLE `{$wpdb->prefix}things`");'));
