@@ -39,9 +39,9 @@ static bool is_plain_add(const larder_terms *terms)
     return terms->mode == LARDER_ADD && terms->made_of != LARDER_OF_NOTHING;
 }
 
-/* What a store is, by its terms. It is judged by the token in them, or by the miss of its key in this request, or not at
- * all. Every store uses the miss up, but for one out of a snapshot, which is not this request's. A fill is what a miss
- * judges, what says that it is one, and an add that its own token judges. */
+/* Says by its terms how a store is judged: by the token in them, by the miss of its key in this request, or not at all.
+ * Every store uses the miss up, but for one out of a snapshot, which is not this request's. Three kinds of stores are
+ * fills: one that a miss judges, one that says so, and an add that its own token judges. */
 static larder_claim claim_of(larder_pool *pool, const larder_key *key, const larder_terms *terms)
 {
     uint64_t missed = terms->past == NULL ? larder_missed_take(pool, key) : LARDER_NO_TOKEN;
