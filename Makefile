@@ -24,7 +24,7 @@ wordpress-layers: ext vendor ## the instructions of a transient's set and delete
 wordpress-plugin: vendor ## build the plugin for WordPress with the library in it, build/larder-wordpress.zip
 	@$(PHP) tools/wordpress-plugin
 
-redis-cost: ext vendor ## the instructions that a read and a write over Redis take of the client
+redis-cost: ext vendor ## the instructions that a read and a write over Redis take of the client and of the server
 	@$(PHP) -d extension=$(CURDIR)/ext/modules/larder.so tools/redis-cost
 
 bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx, php-fpm and WordPress, ARGS=… goes to `larder bench`
