@@ -17,7 +17,7 @@ final class PageRecording
     /** Groups that hold nothing of the site's content, or what the hooks of queries know closer. */
     private const KNOWN = [
         'default' => true, 'larder-page' => true, Figures::GROUP => true, 'themes' => true, 'theme_json' => true, 'theme_files' => true, 'translation_files' => true, 'plugins' => true, 'block_patterns' => true, 'blocks' => true, 'fonts' => true,
-        'term-queries' => true, 'comment-queries' => true, 'user-queries' => true, 'site-queries' => true, 'network-queries' => true, 'userlogins' => true, 'useremail' => true, 'userslugs' => true, 'usernicename' => true,
+        'comment-queries' => true, 'user-queries' => true, 'site-queries' => true, 'network-queries' => true, 'userlogins' => true, 'useremail' => true, 'userslugs' => true, 'usernicename' => true,
         'sites' => true, 'site-details' => true, 'networks' => true, 'blog-details' => true, 'blog-lookup' => true, 'blog-id-cache' => true, 'blog_meta' => true, 'site-options' => true, 'rss' => true, 'image_editor' => true,
     ];
 
@@ -604,7 +604,7 @@ final class PageRecording
                 default => PageTags::of('list/any', site: $site),
             },
             'post_meta' => PageTags::of('post', $id, $site),
-            'terms' => match (true) {
+            'terms', 'term-queries' => match (true) {
                 $isNumber => PageTags::of('term', $id, $site),
                 // Of drafts as well.
                 str_starts_with($id, 'get_objects_in_term') => PageTags::of('all/any', site: $site),
