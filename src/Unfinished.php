@@ -24,7 +24,8 @@ final class Unfinished
 
     /**
      * Stores the value, on the terms of begin() and of the pending item. It is refused if its key or one of its tags was invalidated
-     * since begin(), and the pending item may say not to store it.
+     * since begin(), and the pending item may say not to store it. Nor is it stored when the script has ended, in a destructor or
+     * in an output buffer that PHP empties then: end the buffer yourself, at the latest in a shutdown function.
      *
      * @template T
      *
@@ -40,7 +41,12 @@ final class Unfinished
     {
         $waiting = $this->waiting ?? throw new \LogicException(\sprintf('The value of "%s" was finished or abandoned before; begin it again.', $this->pending->key));
         $this->waiting = null;
-        $waiting->resume($value);
+        // When a script ends, PHP ends all fibers before it empties output buffers. In destructors it resumes none.
+        try {
+            $waiting->isTerminated() || $waiting->resume($value);
+        } catch (\FiberError $mistake) {
+            $waiting->isSuspended() || throw $mistake;
+        }
 
         return $value;
     }
