@@ -1,5 +1,5 @@
 --TEST--
-What a signal's handler throws is not lost in a store or a read: handlers run before or after it
+A signal's handler runs before or after a store or a read, never in the middle of one that has no code of its own to run
 --EXTENSIONS--
 pcntl
 posix
@@ -14,14 +14,15 @@ $dates = array_map(
     array_slice(DateTimeZone::listIdentifiers(), 0, 100),
 );
 $value = [...$dates, new DateInterval('P1D'), (object) ['part' => [1, 2, 3]]];
-$may_throw = false;
-$thrown = $caught = 0;
+$inside = [];
+$signals = 0;
 pcntl_async_signals(true);
-pcntl_signal(SIGUSR1, function () use (&$may_throw, &$thrown): void {
-    if ($may_throw) {
-        $may_throw = false;
-        $thrown++;
-        throw new DomainException('a signal');
+pcntl_signal(SIGUSR1, function () use (&$inside, &$signals): void {
+    $signals++;
+    $caller = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS)[1] ?? [];
+    // From PHP 8.4 on, a method that is over is still the caller.
+    if (PHP_VERSION_ID < 80400 && ($caller['class'] ?? '') === Larder\SharedMemory::class) {
+        $inside[$caller['function']] = true;
     }
 });
 $parent = posix_getpid();
@@ -31,19 +32,13 @@ $sender = fork(function () use ($parent): void {
         usleep(1_000);
     }
 });
-while ($thrown < 200) {
-    try {
-        $may_throw = true;
-        check($pool->set('dates', $value), 'stored');
-        check(array_slice($pool->get('dates'), 0, 100) == $dates, 'read');
-        $may_throw = false;
-    } catch (DomainException) {
-        $caught++;
-    }
+while ($signals < 200) {
+    check($pool->set('dates', $value), 'stored');
+    check(array_slice($pool->get('dates'), 0, 100) == $dates, 'read');
 }
 posix_kill($sender, SIGKILL);
 same(await($sender), ['signal 9'], 'the sender');
-same($caught, $thrown, 'what handlers threw arrived');
+same($inside, [], 'where handlers ran');
 ?>
 --CLEAN--
 <?php
