@@ -330,7 +330,7 @@ final class Cache
 
     /**
      * Items with their values, and a token for each missing key. The caller keeps both until it stores something with saveMany().
-     * The tokens are the caller's; unlike get() this remembers no miss.
+     * The tokens are the caller's. Only shared memory also remembers a miss here, as get() does, for a set without a token.
      *
      * @param iterable<mixed> $keys strings; ints are taken for their decimal strings
      *
