@@ -83,7 +83,12 @@ final class Worker
     {
         $operations = $this->subject->batch;
         do {
-            $taken = max(1, $this->block($operation, $operations)['nanoseconds']);
+            $taken = $this->block($operation, $operations)['nanoseconds'];
+            if ($taken * 2 >= $nanoseconds) {
+                // One pause of this machine looks the same. Blocks of too few operations would measure how each begins.
+                $taken = min($taken, $this->block($operation, $operations)['nanoseconds']);
+            }
+            $taken = max(1, $taken);
             $enough = $taken * 2 >= $nanoseconds;
             $operations = $enough
                 ? (int) ($operations * $nanoseconds / $taken)

@@ -105,6 +105,20 @@ final class WorkerTest extends TestCase
         self::assertGreaterThan(5 * $short, $long);
     }
 
+    public function testAPauseWhileTheLengthOfABlockIsLookedForDoesNotShortenIt(): void
+    {
+        // The first read checks what was stored; the second is the first that is timed.
+        $worker = $this->worker(self::subject('(static function () use ($client, $key) { $client["reads"] = ($client["reads"] ?? 0) + 1; if ($client["reads"] === 2) { usleep(100_000); } '
+            . 'return $client[$key]; })()'));
+        // The machine itself may pause as well.
+        for ($operations = $try = 0; $try < 100 && $operations < 100; $try++) {
+            $worker->prepare('string-20', 1);
+            $operations = $worker->calibrate(Operation::Get, 10_000_000);
+        }
+
+        self::assertGreaterThanOrEqual(100, $operations);
+    }
+
     public function testABatchIsReadAtOnce(): void
     {
         /** @var ArrayObject<string, mixed> $sizes */
