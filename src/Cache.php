@@ -595,6 +595,8 @@ final class Cache
      * @throws Unstorable
      * @throws UnsupportedOperation if the store keeps no tags, or judges no tokens
      * @throws StoreUnavailable if the cache is strict
+     *
+     * @phpstan-impure
      */
     public function add(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl = null, array $tags = [], ?Token $token = null): bool
     {

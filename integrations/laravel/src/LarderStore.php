@@ -78,7 +78,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     }
 
     /**
-     * Of several processes that add at once, one succeeds.
+     * Of several processes that add at once, one succeeds. False means that another process has the key, or has had it during the call.
      *
      * @param string    $key
      * @param mixed     $value
@@ -88,7 +88,12 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function add($key, $value, $seconds): bool
     {
-        return $this->cache->add($this->prefix . $key, $value, (int) $seconds, $this->stamps());
+        $name = $this->prefix . $key;
+        $stamps = $this->stamps();
+
+        // It is refused, too, if this request has missed the key and another process has had it since. But it is free, and users take it for a lock.
+        return $this->cache->add($name, $value, (int) $seconds, $stamps)
+            || (!$this->cache->has($name) && $this->cache->add($name, $value, (int) $seconds, $stamps));
     }
 
     /**

@@ -320,6 +320,25 @@ final class LarderStoreTest extends TestCase
         self::assertTrue($store->lock('import', 100)->get());
     }
 
+    #[DataProvider('kinds')]
+    public function testAKeyThatWasSeenToBeFreeIsAddedThoughAnotherProcessHasHadItSince(string $kind): void
+    {
+        $store = self::store($this->cache($kind));
+        foreach ([static fn(LarderStore $by): Repository => new Repository($by), static fn(LarderStore $by): Repository => (new Repository($by))->tags('red')] as $in) {
+            $mine = $in($store);
+            self::assertNull($mine->get('import'));
+            $this->elsewhere($kind, $store, static fn(LarderStore $other): array => [$in($other)->add('import', 1, 100), $in($other)->forget('import')]);
+            self::assertTrue($mine->add('import', 1, 100));
+            self::assertFalse($mine->add('import', 2, 100));
+            self::assertTrue($mine->forget('import'));
+            self::assertNull($mine->get('import'));
+            $this->elsewhere($kind, $store, static fn(LarderStore $other): array => [$in($other)->add('import', 3, 100)]);
+            self::assertFalse($mine->add('import', 4, 100));
+            self::assertSame(3, $mine->get('import'));
+            self::assertTrue($mine->forget('import'));
+        }
+    }
+
     public function testALockInFrontOfAnotherStoreIsSeenAsItIsNow(): void
     {
         $open = fn(): LarderStore => new LarderStore(Cache::open("array: > {$this->pools->dsn('SQLite')}"), 'laravel:');
