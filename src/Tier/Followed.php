@@ -44,10 +44,10 @@ final class Followed
         return new self(\is_string($head) ? $head : null, $position, $sent, $offset, $place);
     }
 
-    /** @param int $sent in ns of hrtime(), of just now */
+    /** @param int $sent in ns of hrtime(), which may be a slow answer ago */
     public static function now(?string $head, string $position, int $sent, string $place): self
     {
-        return new self($head, $position, $sent, microtime(true) - $sent / 1e9, $place);
+        return new self($head, $position, $sent, microtime(true) - hrtime(true) / 1e9, $place);
     }
 
     /** @return array{?string, ?string, int, float, string} */
@@ -67,6 +67,22 @@ final class Followed
     {
         return $this->sent >= $time
             && $this->sent <= ($now = hrtime(true))
-            && abs(microtime(true) - $now / 1e9 - $this->offset) < self::DRIFT;
+            && abs($this->gained($now)) < self::DRIFT;
+    }
+
+    /** Whether the machine's time of day was set back since the log was asked. Items that expire would do so later by as much. */
+    public function isBeforeSetBack(): bool
+    {
+        return $this->position !== null && $this->gained((int) hrtime(true)) <= -self::DRIFT;
+    }
+
+    /**
+     * @param int $now of hrtime()
+     *
+     * @return float seconds by which the time of day has gone on further than hrtime() since the log was asked
+     */
+    private function gained(int $now): float
+    {
+        return microtime(true) - $now / 1e9 - $this->offset;
     }
 }

@@ -8,6 +8,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Key;
 use Larder\Log;
+use Larder\Log\Away;
 use Larder\Log\Beside;
 use Larder\Log\Event;
 use Larder\Log\News;
@@ -24,6 +25,9 @@ use Psr\Log\LoggerInterface;
  * Beside it lies when the log was asked for it. A process need not ask if another one has since its own request began.
  *
  * A position that another process overwrites with an earlier one does no harm: its events are applied once more.
+ *
+ * Items of a near store expire by this machine's time of day. Where that was set back, and the far store is elsewhere, the near store
+ * begins anew: no event tells of an expiry.
  */
 final class Follower
 {
@@ -203,18 +207,19 @@ final class Follower
 
             return true;
         }
-        if (!$news->isComplete) {
+        $isGoneOn = $news->isComplete && !($this->log instanceof Away && $followed->isBeforeSetBack());
+        if (!$isGoneOn) {
             $this->beginAnew();
         } elseif ($news->events !== []) {
             $tally = $this->tally()->withEvents(\count($news->events));
             $this->apply($news->events);
             $this->keep($this->tally, $tally->toStore());
         }
-        $this->hadNews = !$news->isComplete || $news->events !== [];
+        $this->hadNews = !$isGoneOn || $news->events !== [];
         if ($this->hadNews || $this->log instanceof Beside || $sent - $followed->sent > self::TOLD_EVERY || $sent < $followed->sent) {
             $this->near->delete([$this->failing]);
 
-            return $this->advance($followed, Followed::now($head, $news->position, $sent, $this->place), $news->isComplete);
+            return $this->advance($followed, Followed::now($head, $news->position, $sent, $this->place), $isGoneOn);
         }
 
         return true;
@@ -369,7 +374,7 @@ final class Follower
             $since = $this->near->read($this->failing);
 
             // What has followed nothing yet has nothing to serve.
-            return \is_int($since) && $now - $since < $this->grace && $this->read()->position !== null;
+            return \is_int($since) && abs($now - $since) < $this->grace && $this->read()->position !== null;
         } catch (StoreUnavailable) {
             return false;
         }

@@ -8,6 +8,7 @@ use Larder\Cache;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
+use Larder\Key;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\ArrayStore;
@@ -417,6 +418,29 @@ final class RedisLogTest extends OneRedis
             $tier->beginRequest();
             self::assertSame('newest', $tier->read('key'), 'It goes on.');
         }
+    }
+
+    /** Items of a near store expire by this machine's time of day, those of the server do not. */
+    #[TestWith([-1.1, 'kept'])]
+    #[TestWith([0.5, 'kept'])]
+    #[TestWith([3_600.0, null])]
+    public function testANearStoreBeginsAnewWhereTheTimeOfDayWasSetBack(float $seconds, ?string $expected): void
+    {
+        $near = new ArrayStore();
+        $tier = self::tier($near);
+        self::far()->save([new Item('key', 'kept', 100)]);
+        self::assertSame('kept', $tier->read('key'));
+        self::redis()->del('test:key');
+        $name = Key::internal('tier', 'followed');
+        $followed = $near->read($name);
+        \assert(\is_array($followed) && \is_float($followed[3]));
+        // As if the log had been asked while the time was later by so much.
+        $near->save([new Item($name, array_replace($followed, [3 => $followed[3] + $seconds]))]);
+        for ($requests = 0; $requests < 2; $requests++) {
+            $tier->beginRequest();
+            self::assertSame($expected, $tier->read('key'), 'As an expiry is no event, the near store is asked.');
+        }
+        self::assertSame($expected === null ? 2 : 1, $tier->statistics()->details['near beginnings'], 'It has begun anew once.');
     }
 
     public function testAServerThatComesBackWithoutTheEndOfItsLogIsAnotherHistory(): void

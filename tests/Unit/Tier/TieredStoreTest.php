@@ -322,6 +322,20 @@ final class TieredStoreTest extends TestCase
         self::assertSame('new', $tier->read('key'));
     }
 
+    public function testNoTimeThatIsSetBackProlongsTheTimeOfGrace(): void
+    {
+        $tier = $this->tier(10);
+        $tier->save([new Item('key', 'old')]);
+        self::assertSame('old', $tier->read('key'));
+        $this->log->isBroken = $this->far->isDown = true;
+        $tier->beginRequest();
+        self::assertSame('old', $tier->read('key'));
+        $this->now -= 3_600;
+        $tier->beginRequest();
+        $this->expectException(StoreUnavailable::class);
+        $tier->read('key');
+    }
+
     public function testWithGraceTheNearStoreAnswersForSoLong(): void
     {
         $tier = $this->tier(10);
