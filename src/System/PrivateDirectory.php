@@ -363,7 +363,7 @@ final class PrivateDirectory
         if (Process::user() !== 0 || $directory === false || !\function_exists('lchown') || !\function_exists('lchgrp')) {
             return;
         }
-        if ($directory['uid'] !== 0 || $directory['gid'] !== posix_getegid()) {
+        if ($directory['uid'] !== 0 || !\function_exists('posix_getegid') || $directory['gid'] !== posix_getegid()) {
             // Not chown(), which would follow a link. A hard link to a file of root's cannot be made where fs.protected_hardlinks
             // is 1, as it is unless that was changed.
             @lchgrp($path, $directory['gid']);

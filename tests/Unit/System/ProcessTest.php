@@ -7,6 +7,7 @@ namespace Larder\Tests\Unit\System;
 use Larder\System\Process;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
 #[CoversClass(Process::class)]
@@ -18,7 +19,9 @@ final class ProcessTest extends TestCase
     }
 
     /** As shared hosts do. */
-    public function testACacheWorksWhereThatFunctionIsDisabled(): void
+    #[TestWith(['getmypid'])]
+    #[TestWith(['posix_getegid'])]
+    public function testACacheWorksWhereAFunctionThatTellsWhoItIsIsDisabled(string $function): void
     {
         $scratch = new Scratch();
         $code = <<<'PHP'
@@ -33,7 +36,7 @@ final class ProcessTest extends TestCase
             }
             echo json_encode($said);
             PHP;
-        $process = new \Symfony\Component\Process\Process([\PHP_BINARY, '-d', 'apc.enable_cli=1', '-d', 'disable_functions=getmypid', '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', $scratch->path], timeout: null);
+        $process = new \Symfony\Component\Process\Process([\PHP_BINARY, '-d', 'apc.enable_cli=1', '-d', "disable_functions={$function}", '-r', $code, '--', \dirname(__DIR__, 3) . '/vendor/autoload.php', $scratch->path], timeout: null);
         self::assertSame(json_encode(array_fill(0, 4, ['value', 'once', 1, 3])), $process->mustRun()->getOutput());
     }
 }
