@@ -15,11 +15,11 @@ final class PageChanges
         'clean_post_cache' => ['post', 2], 'post_updated' => ['edited', 3], 'transition_post_status' => ['status', 3], 'before_delete_post' => ['deleting', 1], 'after_delete_post' => ['deleted', 2], 'delete_attachment' => ['deleting', 1], 'add_attachment' => ['attached', 1], 'attachment_updated' => ['edited', 3],
         'set_object_terms' => ['terms', 6], 'deleted_term_relationships' => ['unrelated', 3],
         'added_post_meta' => ['postMeta', 3], 'updated_post_meta' => ['postMeta', 3], 'deleted_post_meta' => ['postMeta', 3],
-        'wp_insert_comment' => ['commented', 2], 'transition_comment_status' => ['commentStatus', 3], 'edit_comment' => ['commentEdited', 1], 'deleted_comment' => ['commentDeleted', 2], 'clean_comment_cache' => ['comment', 1],
+        'wp_insert_comment' => ['commented', 2], 'transition_comment_status' => ['commentStatus', 3], 'edit_comment' => ['commentEdited', 1], 'deleted_comment' => ['commentDeleted', 2], 'clean_comment_cache' => ['comment', 1], 'trashed_post_comments' => ['commentsOf', 1], 'untrashed_post_comments' => ['commentsOf', 1],
         'added_comment_meta' => ['commentMeta', 2], 'updated_comment_meta' => ['commentMeta', 2], 'deleted_comment_meta' => ['commentMeta', 2],
         'created_term' => ['term', 3], 'edit_terms' => ['termEdited', 2], 'edited_term' => ['term', 3], 'delete_term' => ['termDeleted', 5], 'edit_term_taxonomy' => ['counting', 1], 'clean_term_cache' => ['termsCleaned', 2],
         'added_term_meta' => ['termMeta', 2], 'updated_term_meta' => ['termMeta', 2], 'deleted_term_meta' => ['termMeta', 2],
-        'profile_update' => ['userList', 1], 'user_register' => ['userList', 1], 'deleted_user' => ['userList', 1], 'set_user_role' => ['userList', 1], 'add_user_role' => ['userList', 1], 'remove_user_role' => ['userList', 1], 'clean_user_cache' => ['user', 1],
+        'profile_update' => ['userList', 1], 'user_register' => ['userList', 1], 'deleted_user' => ['userDeleted', 2], 'remove_user_from_blog' => ['removing', 3], 'set_user_role' => ['userList', 1], 'add_user_role' => ['userList', 1], 'remove_user_role' => ['userList', 1], 'clean_user_cache' => ['user', 1],
         'added_user_meta' => ['userMeta', 3], 'updated_user_meta' => ['userMeta', 3], 'deleted_user_meta' => ['userMeta', 3],
         'add_link' => ['links', 0], 'edit_link' => ['links', 0], 'deleted_link' => ['links', 0],
         'added_option' => ['option', 1], 'updated_option' => ['option', 1], 'deleted_option' => ['option', 1],
@@ -48,8 +48,11 @@ final class PageChanges
     /** @var array<int, list<string>> the lists that a post was in before it was deleted */
     private array $before = [];
 
-    /** @var array<int, true> terms that are only counted anew */
+    /** @var array<int, int> how many posts terms had that are only counted anew */
     private array $counted = [];
+
+    /** @var array<int, list<string>> by site, the lists between which posts move as their author leaves it */
+    private array $moving = [];
 
     /** @param \Closure(list<string>, string, bool): bool $kill takes tags, why, and whether the old pages may still be served for a while */
     public function __construct(
@@ -73,6 +76,7 @@ final class PageChanges
             return;
         }
         $this->kill([PageTags::of('post', $post->ID), PageTags::of('all', $post->post_type), PageTags::of('all', 'any')], "post {$post->ID}", $this->isOpen($post));
+        $this->kill($this->moving[get_current_blog_id()] ?? [], 'user');
     }
 
     public function edited(mixed $id, mixed $after, mixed $before): void
@@ -202,6 +206,14 @@ final class PageChanges
         }
     }
 
+    /** All comments of a post have gone with it, or have come back. */
+    public function commentsOf(mixed $post): void
+    {
+        if (is_numeric($post)) {
+            $this->kill([PageTags::of('comments', (int) $post), PageTags::of('list', 'comments'), PageTags::of('all', 'comments')], "post {$post}");
+        }
+    }
+
     public function commentMeta(mixed $meta, mixed $id): void
     {
         $comment = is_numeric($id) && $id > 0 ? get_comment((int) $id) : null;
@@ -249,25 +261,31 @@ final class PageChanges
     {
         $term = is_numeric($related) ? get_term_by('term_taxonomy_id', (int) $related) : null;
         if ($term instanceof \WP_Term) {
-            $this->counted[$term->term_id] = true;
+            $this->counted[$term->term_id] = $term->count;
         }
     }
 
     public function termsCleaned(mixed $ids, mixed $taxonomy): void
     {
-        $tags = [];
+        $tags = $counts = [];
         foreach (\is_array($ids) ? $ids : [$ids] as $id) {
             if (!is_numeric($id)) {
                 continue;
             }
-            if (isset($this->counted[(int) $id])) {
-                // How many posts it has is said with the post that has it anew.
-                unset($this->counted[(int) $id]);
+            $before = $this->counted[(int) $id] ?? null;
+            unset($this->counted[(int) $id]);
+            if ($before === null) {
+                $tags[] = PageTags::of('term', (int) $id);
                 continue;
             }
-            $tags[] = PageTags::of('term', (int) $id);
+            // An import counts when all its posts are there.
+            $term = get_term((int) $id);
+            if ($term instanceof \WP_Term && $term->count !== $before) {
+                array_push($counts, ...$this->listsOf($term));
+            }
         }
         $this->kill($tags, 'terms');
+        $this->kill($counts, 'terms', true);
     }
 
     public function termMeta(mixed $meta, mixed $id): void
@@ -287,6 +305,18 @@ final class PageChanges
         if (is_numeric($id)) {
             $this->kill([PageTags::of('user', (int) $id, 0), PageTags::of('list', 'users')], "user {$id}");
         }
+    }
+
+    public function userDeleted(mixed $id, mixed $heir): void
+    {
+        $this->userList($id);
+        $this->kill($this->betweenAuthors($id, $heir), 'user');
+    }
+
+    /** A user leaves a site. After that another one may get the posts, of which WordPress tells only that they are others. */
+    public function removing(mixed $id, mixed $site, mixed $heir): void
+    {
+        $this->moving[get_current_blog_id()] = $this->betweenAuthors($id, $heir);
     }
 
     public function userMeta(mixed $meta, mixed $id, mixed $key): void
@@ -388,6 +418,17 @@ final class PageChanges
         }
     }
 
+    /** @return list<string> lists in which the posts of a user stand elsewhere once another has them; empty: none has them */
+    private function betweenAuthors(mixed $from, mixed $to): array
+    {
+        if (!is_numeric($from) || !is_numeric($to) || (int) $to === 0) {
+            return [];
+        }
+        $types = array_map(static fn(string $type): string => PageTags::of('list', $type), array_values(get_post_types()));
+
+        return [PageTags::of('list', 'author/' . (int) $from), PageTags::of('list', 'author/' . (int) $to), PageTags::of('list', 'users'), PageTags::of('list', 'any'), PageTags::of('links'), ...$types];
+    }
+
     /** @return list<string> */
     private function lists(\WP_Post $post, bool $isCounted = true): array
     {
@@ -397,6 +438,10 @@ final class PageChanges
         ];
         if ($post->post_parent > 0) {
             $tags[] = PageTags::of('post', (int) $post->post_parent);
+        }
+        if ($isCounted && (int) $post->comment_count > 0) {
+            // Lists of comments leave out those of posts that are not public.
+            array_push($tags, PageTags::of('list', 'comments'), PageTags::of('all', 'comments'));
         }
         $terms = wp_get_object_terms($post->ID, get_object_taxonomies($post->post_type));
         foreach (\is_array($terms) ? $terms : [] as $term) {

@@ -79,6 +79,7 @@ final class PageRecording
         add_filter('pre_count_users', $this->users(...), \PHP_INT_MAX);
         add_filter('get_usernumposts', $this->postsOf(...), \PHP_INT_MAX, 2);
         add_filter('nonce_user_logged_out', $this->nonce(...), \PHP_INT_MAX, 2);
+        add_action('set_current_user', $this->user(...), \PHP_INT_MAX);
         add_filter('wp_is_mobile', $this->mobile(...), \PHP_INT_MAX);
         add_filter('woocommerce_customer_taxable_address', $this->taxed(...), \PHP_INT_MAX);
         add_filter('woocommerce_geolocate_ip', $this->located(...), \PHP_INT_MAX);
@@ -320,6 +321,14 @@ final class PageRecording
         }
 
         return $user;
+    }
+
+    /** What a plugin lets a user see belongs to that user, even if the request is a visitor's again at its end. */
+    private function user(): void
+    {
+        if (is_user_logged_in()) {
+            $this->facts['logged-in'] = true;
+        }
     }
 
     private function mobile(mixed $is): mixed

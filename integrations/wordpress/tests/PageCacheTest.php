@@ -581,6 +581,44 @@ final class PageCacheTest extends TestCase
         }
     }
 
+    /** What WordPress says of it when it is done: the post is another, or the comments, or nothing. */
+    #[DataProvider('stores')]
+    public function testAPageDiesWithWhatAnotherChangeBringsAlong(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $says = [
+            'heir' => 'count(get_posts(["author" => get_option("larder_heir"), "numberposts" => -1]))',
+            'talk' => 'get_comments(["post_status" => "publish", "status" => "approve", "count" => true])',
+            'count' => 'get_terms(["taxonomy" => "post_tag", "slug" => "counted-late", "hide_empty" => false])[0]->count',
+        ];
+        $this->plugin($site, implode("\n", array_map(static fn(string $name, string $code): string => "add_action('wp_footer', static function (): void { if (is_page('brings-{$name}')) { echo 'shown:', json_encode({$code}), ';'; } });", array_keys($says), $says)));
+        $site->run('foreach (["' . implode('", "', array_keys($says)) . '"] as $name) { wp_insert_post(["post_title" => "Brings $name", "post_type" => "page", "post_status" => "publish"]); } wp_insert_term("counted-late", "post_tag");'
+            . ' foreach (["heir", "leaver"] as $name) { update_option("larder_{$name}", wp_insert_user(["user_login" => $name, "user_pass" => "p", "role" => "author"]), false); }'
+            . ' $id = wp_insert_post(["post_title" => "Left", "post_status" => "publish", "post_author" => get_option("larder_leaver")]); update_option("larder_left", $id, false); wp_insert_comment(["comment_post_ID" => $id, "comment_content" => "Hi", "comment_approved" => 1]);');
+        $shown = static fn(string $uri): string => preg_match('/shown:(.*?);/', $site->visit($uri)->body, $parts) === 1 ? $parts[1] : '';
+        $visit = 'wp_remote_get("http://127.0.0.1:' . $site->nginx->port . '/brings-count/");';
+        // An object cache that stays keeps WordPress's list of comments over a change of their post.
+        $forget = 'wp_cache_set("last_changed", microtime(), "comment");';
+        foreach ([
+            ['talk', '0', 'wp_update_post(["ID" => get_option("larder_left"), "post_status" => "private"]); ' . $forget],
+            ['talk', '1', 'wp_update_post(["ID" => get_option("larder_left"), "post_status" => "publish"]); ' . $forget],
+            ['talk', '0', 'wp_trash_post(get_option("larder_left"));'],
+            ['talk', '1', 'add_filter("wp_untrash_post_status", static fn(): string => "publish"); wp_untrash_post(get_option("larder_left"));'],
+            ['heir', '1', 'require_once ABSPATH . "wp-admin/includes/user.php"; wp_delete_user(get_option("larder_leaver"), get_option("larder_heir"));'],
+            ['count', '1', "wp_defer_term_counting(true); wp_insert_post(['post_title' => 'Imported', 'post_status' => 'publish', 'tags_input' => ['counted-late']]); {$visit} wp_defer_term_counting(false);"],
+        ] as [$name, $after, $change]) {
+            $before = $shown("/brings-{$name}/");
+            self::assertTrue($site->visit("/brings-{$name}/")->isHit(), $change);
+            $site->run($change);
+            if ($name === 'talk') {
+                // The other posts have comments, too.
+                self::assertSame((int) $before + ($after === '1' ? 1 : -1), (int) $shown("/brings-{$name}/"), $change);
+            } else {
+                self::assertSame($after, $shown("/brings-{$name}/"), $change);
+            }
+        }
+    }
+
     #[DataProvider('stores')]
     public function testAPageWhoseMakingBeganBeforeAChangeIsNotStored(bool $hasExtension): void
     {
@@ -717,7 +755,7 @@ final class PageCacheTest extends TestCase
         foreach ([
             'setcookie("a", "b");' => 'set-cookie', 'define("DONOTCACHEPAGE", true);' => 'DONOTCACHEPAGE', 'nocache_headers();' => 'cache-control', 'header("Vary: Cookie");' => 'vary', 'session_start();' => 'session',
             'wp_is_mobile();' => 'mobile', 'wp_cache_flush_runtime();' => 'flushed', 'update_option("seen", wp_rand());' => 'changes', 'status_header(503);' => 'status', 'echo "x"; exit;' => 'incomplete',
-            'add_action("wp_footer", static function () { flush(); ob_flush(); });' => 'partial',
+            'add_action("wp_footer", static function () { flush(); ob_flush(); });' => 'partial', 'wp_set_current_user(1); wp_set_current_user(0);' => 'logged-in',
         ] as $code => $why) {
             $site = $this->site(true);
             $this->plugin($site, "add_action('template_redirect', static function () { {$code} });");
@@ -1084,6 +1122,13 @@ final class PageCacheTest extends TestCase
                 }
                 @unlink("{$site->site->root}/wp-content/object-cache.php");
             }
+            // A user leaves the other site, and another one gets the posts.
+            $this->plugin($site, 'add_action("wp_footer", static function (): void { switch_to_blog(2); echo "shown:", count(get_posts(["author" => 1, "numberposts" => -1])), ";"; restore_current_blog(); });');
+            $site->run('$id = wp_insert_user(["user_login" => "leaver", "user_pass" => "p"]); add_user_to_blog(2, $id, "author"); switch_to_blog(2); wp_insert_post(["post_title" => "Left", "post_status" => "publish", "post_author" => $id]);');
+            $before = (int) $shown();
+            self::assertTrue($site->visit('/sample-page/')->isHit());
+            $site->run('remove_user_from_blog(get_user_by("login", "leaver")->ID, 2, 1);');
+            self::assertSame($before + 1, (int) $shown());
         } finally {
             $site->stop();
         }
