@@ -324,7 +324,7 @@ static uint64_t known_rules(const timelib_tzinfo *zone)
     return is_its ? model->rules : rules_of(zone);
 }
 
-/* `rules` are those of an ID. */
+/* `rules` are those of an ID; else NULL. */
 static void write_zone(struct larder_date_part *part, int zone_type, const char *zone, const timelib_tzinfo *rules,
                        int64_t offset, int dst)
 {
@@ -332,7 +332,7 @@ static void write_zone(struct larder_date_part *part, int zone_type, const char 
     part->offset = (int32_t)offset;
     part->dst = dst;
     if (zone_type != TIMELIB_ZONETYPE_OFFSET) {
-        part->rules = zone_type == TIMELIB_ZONETYPE_ID ? known_rules(rules) : 0;
+        part->rules = rules != NULL ? known_rules(rules) : 0;
         snprintf(part->zone, sizeof(part->zone), "%s", zone);
     }
 }
@@ -341,8 +341,8 @@ static void write_time(struct larder_date_part *part, const timelib_time *time)
 {
     bool is_named = time->zone_type == TIMELIB_ZONETYPE_ID;
 
-    write_zone(part, (int)time->zone_type, is_named ? time->tz_info->name : time->tz_abbr, time->tz_info, time->z,
-               time->dst);
+    write_zone(part, (int)time->zone_type, is_named ? time->tz_info->name : time->tz_abbr,
+               is_named ? time->tz_info : NULL, time->z, time->dst);
     part->year = (int32_t)time->y;
     part->month = (uint8_t)time->m;
     part->day = (uint8_t)time->d;
