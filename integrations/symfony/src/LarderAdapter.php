@@ -64,6 +64,9 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     /** @var array<array-key, CacheItem> by key; a read of one of them stores all, a read of another key leaves them for commit() */
     private array $deferred = [];
 
+    /** @var array<array-key, Token> by key, of when a value began to be computed that will be saved */
+    private array $begun = [];
+
     /**
      * @param Cache|string $cache           a cache, or a DSN (see Larder\Dsn)
      * @param string       $namespace       of the pool in the cache; '': the pool is the whole cache
@@ -123,6 +126,30 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
         $this->wrapper = $callbackWrapper === null ? null : $callbackWrapper(...);
 
         return $before;
+    }
+
+    /**
+     * What is saved under the key meanwhile is as old as this moment, as is what get() computes.
+     *
+     * @template T
+     *
+     * @param \Closure(): T $compute computes a value and saves it
+     *
+     * @return T
+     *
+     * @internal
+     */
+    public function asOfNow(string $key, \Closure $compute): mixed
+    {
+        try {
+            if ($this->judges) {
+                $this->begun[$key] = $this->cache->token($this->names->key($key));
+            }
+
+            return $compute();
+        } finally {
+            unset($this->begun[$key]);
+        }
     }
 
     public function withSubNamespace(string $namespace): static
@@ -303,7 +330,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
                 $dead[] = $id;
                 continue;
             }
-            $items[] = $this->stored($id, $item->get(), $ttl, $metadata);
+            $items[] = $this->stored($id, $item->get(), $ttl, $metadata, $this->begun[$item->getKey()] ?? null);
             $this->items->settle($item);
         }
         try {
@@ -459,8 +486,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
             if ($ttl !== null && $ttl <= 0) {
                 $this->cache->delete($id);
             } else {
-                $stored = $this->stored($id, $value, $ttl, $metadata);
-                $this->cache->saveMany([new Item($id, $stored->value, $stored->ttl, $stored->tags, $token, $token !== null, $stored->cost)]);
+                $this->cache->saveMany([$this->stored($id, $value, $ttl, $metadata, $token)]);
             }
         } catch (StoreUnavailable $failure) {
             CacheItem::log($this->logger, \sprintf('Failed to save key "{key}" of type %s: %s', get_debug_type($value), $failure->getMessage()), ['key' => $key, 'exception' => $failure, 'cache-adapter' => self::class]);
@@ -538,6 +564,9 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
      */
     private function savedOne(Item $item): array
     {
+        if ($item->token !== null) {
+            return $this->cache->saveMany([$item]);
+        }
         try {
             return $this->cache->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? Ttl::Forever : $item->ttl, $item->tags) ? [] : [$item->key];
         } catch (Unstorable) {
@@ -546,12 +575,12 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     }
 
     /** @param array<string, mixed> $metadata */
-    private function stored(string $id, mixed $value, ?int $ttl, array $metadata): Item
+    private function stored(string $id, mixed $value, ?int $ttl, array $metadata, ?Token $token): Item
     {
         $cost = $metadata[CacheItem::METADATA_CTIME] ?? 0;
 
         // A TTL beyond all times is none; null is the cache's default.
-        return new Item($id, Kept::of($value, $metadata), $ttl ?? ($this->cache->defaultTtl === null ? \PHP_INT_MAX : null), $this->tags($metadata), cost: is_numeric($cost) ? $cost / 1_000 : 0.0);
+        return new Item($id, Kept::of($value, $metadata), $ttl ?? ($this->cache->defaultTtl === null ? \PHP_INT_MAX : null), $this->tags($metadata), $token, $token !== null, cost: is_numeric($cost) ? $cost / 1_000 : 0.0);
     }
 
     /**

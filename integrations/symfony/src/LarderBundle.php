@@ -75,6 +75,9 @@ final class LarderBundle extends AbstractBundle
                 ->setFactory([RateLimiterLocks::class, 'in']));
         }
         if (class_exists(WorkerRunningEvent::class)) {
+            // Symfony removes its handler if no pool needs it.
+            $container->setDefinition('larder.early_expiration', (new Definition(EarlyExpiration::class, [new Reference('.inner'), new Reference('reverse_container')]))
+                ->setDecoratedService('cache.early_expiration_handler', null, 0, ContainerInterface::IGNORE_ON_INVALID_REFERENCE));
             // Before the listener that asks the cache whether workers are to stop.
             $container->setDefinition(self::WORKER_LISTENER, (new Definition(WorkerListener::class, [[]]))
                 ->addTag('kernel.event_listener', ['event' => WorkerRunningEvent::class, 'method' => 'refresh', 'priority' => 10]));

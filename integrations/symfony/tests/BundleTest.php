@@ -9,6 +9,7 @@ use Larder\Symfony\LarderAdapter;
 use Larder\Symfony\LarderDataCollector;
 use Larder\Symfony\RateLimiterLocks;
 use Larder\Symfony\RateLimiterStorage;
+use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -160,17 +161,31 @@ final class BundleTest extends TestCase
         $pool = $this->service('early.pool', LarderAdapter::class);
         $recipe = $this->service(Recipe::class, Recipe::class);
         self::assertSame('computed 1', $pool->get('key', $recipe));
-        self::assertSame('computed 1', $pool->get('key', $recipe, 1e300));
-        self::assertSame(1, $recipe->calls);
-        $queue = $this->service('messenger.transport.later', \Symfony\Component\Messenger\Transport\InMemory\InMemoryTransport::class);
-        $messages = [...$queue->get()];
-        self::assertCount(1, $messages);
-        $this->service('messenger.default_bus', MessageBusInterface::class)->dispatch($messages[0]->with(new \Symfony\Component\Messenger\Stamp\ReceivedStamp('later')));
-        self::assertSame(2, $recipe->calls);
+        $work = function () use ($pool, $recipe): void {
+            $kept = $pool->getItem('key')->get();
+            $calls = $recipe->calls;
+            self::assertSame($kept, $pool->get('key', $recipe, 1e300));
+            self::assertSame($calls, $recipe->calls);
+            $queue = $this->service('messenger.transport.later', \Symfony\Component\Messenger\Transport\InMemory\InMemoryTransport::class);
+            $messages = [...$queue->get()];
+            self::assertCount(1, $messages);
+            $queue->ack($messages[0]);
+            $this->service('messenger.default_bus', MessageBusInterface::class)->dispatch($messages[0]->with(new \Symfony\Component\Messenger\Stamp\ReceivedStamp('later')));
+            self::assertSame($calls + 1, $recipe->calls);
+        };
+        $work();
         $item = $pool->getItem('key');
         self::assertSame('computed 2', $item->get());
         self::assertSame(['recipe' => 'recipe'], $item->getMetadata()[ItemInterface::METADATA_TAGS]);
         self::assertGreaterThanOrEqual(2, $item->getMetadata()[ItemInterface::METADATA_CTIME]);
+        // What another process has invalidated while the worker computed it is not kept.
+        $recipe->meanwhile = static fn() => Crowd::of(1, static fn(): int => (int) !$pool->invalidateTags(['recipe']));
+        $work();
+        self::assertFalse($pool->hasItem('key'));
+        $recipe->meanwhile = null;
+        self::assertSame('computed 4', $pool->get('key', $recipe));
+        $work();
+        self::assertSame('computed 5', $pool->getItem('key')->get());
     }
 
     public function testAWorkerThatHasNoMessagesStopsWhenItIsToldTo(): void

@@ -17,12 +17,16 @@ final class Recipe implements CallbackInterface
 {
     public int $calls = 0;
 
+    /** @var ?\Closure(): mixed what happens while it computes */
+    public ?\Closure $meanwhile = null;
+
     public function __invoke(CacheItem|\Psr\Cache\CacheItemInterface $item, bool &$save): string
     {
         if ($item instanceof ItemInterface) {
             $item->expiresAfter(1_000)->tag('recipe');
         }
         usleep(2_000);
+        ($this->meanwhile ?? time(...))();
 
         return 'computed ' . ++$this->calls;
     }
