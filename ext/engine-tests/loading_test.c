@@ -4,6 +4,7 @@
 #endif
 #include "increment.h"
 #include "saving.h"
+#include "waiting.h"
 
 #include "engine/larder.h"
 #include "engine/tag.h"
@@ -275,9 +276,13 @@ static void be_kept_out(void)
     int64_t sum = 0;
     times_called++;
     config.does_not_wait = true;
+    uint64_t slots = fault_count(LARDER_AT_SLOT_TAKE), locks = fault_count(LARDER_AT_LOCK);
     CHECK(larder_pool_open(&config, &error) == NULL);
     CONTAINS(error.message, "is being loaded from its snapshot; try again in a moment");
     CHECK(error.waited);
+    /* However many wait, the loader has a slot, and waits for none of them. */
+    EQUAL(fault_count(LARDER_AT_SLOT_TAKE), slots);
+    EQUAL(fault_count(LARDER_AT_LOCK), locks);
     CHECK(larder_increment(earlier, &n, 1, 0, LARDER_NO_EXPIRY, &sum) != LARDER_COUNTED);
     CHECK(misses(earlier, "n"));
 }
@@ -316,4 +321,65 @@ TEST(let_in, "where the loader has been killed, others use a pool that does not 
     CHECK(misses(pool, "n"));
     EQUAL(put_text(pool, "k", "new"), LARDER_OK);
     CHECK_POOL_AFTER_DEATHS(pool);
+}
+
+static void remove_under_the_waiter(void)
+{
+    larder_pool_config config = config_of_one_that_keeps();
+    larder_error error = {.message = ""};
+    times_called++;
+    EQUAL(larder_pool_remove(&config, &error), 1);
+}
+
+static void wait_for_one_that_goes(void)
+{
+    larder_pool_config config = config_of_one_that_keeps();
+    waiting_meddle(remove_under_the_waiter);
+    larder_pool *next = pool_open_as(&config);
+    waiting_meddle(NULL);
+    CHECK(misses(next, "n"));
+    EQUAL(put_text(next, "k", "new"), LARDER_OK);
+    larder_pool_close(next);
+}
+
+TEST(removed_meanwhile, "a process that waits until a pool is loaded goes on when the pool is removed")
+{
+    larder_pool_config config = config_of_one_that_keeps();
+    larder_pool_close(make_snapshot_of_a_counter());
+    fault_arm(LARDER_AT_LOAD, 0, wait_for_one_that_goes);
+    uint64_t waited = waited_ns();
+    larder_pool *pool = pool_open_as(&config);
+    waited = waited_ns() - waited;
+    fault_disarm();
+    COMPARE(waited, <, 1000000000); /* the loader goes on, too, without another word of its snapshot */
+    EQUAL(times_called, 1);
+    CHECK(misses(pool, "n"));
+    CHECK(holds_text(pool, "k", "new"));
+    CHECK_POOL(pool);
+}
+
+/* A machine so busy that a nap takes as long as the whole wait. */
+static void oversleep(void)
+{
+    times_called++;
+    usleep(30000);
+}
+
+static void wait_briefly(void)
+{
+    const larder_key n = key_of("n");
+    int64_t sum = 0;
+    waiting_meddle(oversleep);
+    CHECK(larder_increment(earlier, &n, 1, 0, LARDER_NO_EXPIRY, &sum) != LARDER_COUNTED);
+    waiting_meddle(NULL);
+}
+
+TEST(by_the_clock, "a wait for another process ends by the clock, however long naps take")
+{
+    larder_pool_config config = config_of_one_that_keeps();
+    earlier = make_snapshot_of_a_counter();
+    fault_arm(LARDER_AT_LOAD, 0, wait_briefly);
+    larder_pool_close(pool_open_as(&config));
+    fault_disarm();
+    EQUAL(times_called, 1);
 }

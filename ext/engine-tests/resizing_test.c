@@ -5,6 +5,7 @@
 #endif
 #include "increment.h"
 #include "saving.h"
+#include "waiting.h"
 
 #include "engine/larder.h"
 #include "engine/lock.h"
@@ -315,12 +316,14 @@ TEST(deleted_while_loaded,
 
 static gate *holding;
 
-static void hold_lock(void *context)
+static void hold_lock(void *stops)
 {
     larder_pool *pool = open_saving("p");
-    (void)context;
     REQUIRE(larder_lock(pool));
     gate_open(holding, 1);
+    if (stops != NULL) {
+        raise(SIGSTOP);
+    }
     usleep(300000);
     larder_unlock(pool);
     larder_pool_close(pool);
@@ -345,6 +348,29 @@ TEST(lock_is_held, "nothing is lost to another process that makes room for a mom
     EQUAL(child_wait(holder), 0);
     EQUAL(resized.loaded, 1000);
     EQUAL(resized.dropped, 0);
+}
+
+static void start_stopped_holder(void)
+{
+    holder = child_start(hold_lock, &holding);
+    gate_wait(holding, 1);
+}
+
+TEST(lock_is_not_given_back, "a stopped process that makes room delays the loading of a pool once, by five seconds")
+{
+    holding = shared_memory(sizeof *holding);
+    larder_pool *pool = open_saving("p");
+    fill(pool, 1000);
+    fault_arm(LARDER_AT_LOAD, 50, start_stopped_holder);
+    uint64_t waited = waited_ns();
+    larder_resized resized = resize(5 * MIB);
+    waited = waited_ns() - waited;
+    fault_disarm();
+    kill(holder, SIGKILL);
+    child_wait(holder);
+    EQUAL(resized.loaded + resized.dropped, 1000);
+    COMPARE(resized.dropped, >, 0);
+    COMPARE(waited, <, UINT64_C(8000000000)); /* and a millisecond for each item that there is no room for */
 }
 
 /* ---- deaths ---------------------------------------------------------------------------------------------- */

@@ -21,10 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-#define NAP_MS 1u
 
 /* ---- the segments and the index as they are found ----------------------------------------------------------- */
 
@@ -219,10 +216,28 @@ static bool has_lost_its_name(const larder_pool *pool)
            !larder_slot_has_its_name(pool);
 }
 
+/* Where nothing is evicted, a miss says that nothing is there, and a counter or a session would begin anew over the one
+ * that is still to come. So a process that does not load has no such pool before all is loaded. It waits with neither
+ * a slot nor the segment lock, which the loader needs. */
+static bool await_loader(larder_pool *pool, const larder_patience *patience, larder_error *error)
+{
+    while (pool->geometry.evict == 0 && !larder_snapshot_is_ours(pool) && larder_snapshot_is_loading(pool) &&
+           /* relaxed: it only says that there is nothing to wait for. */
+           atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == LARDER_LIVES) {
+        if (!larder_wait(patience)) {
+            larder_fail(error, "The pool \"%s\" is being loaded from its snapshot; try again in a moment.", pool->name);
+            error->waited = true;
+            return false;
+        }
+    }
+    return true;
+}
+
 enum attached { ATTACHED, VANISHED, FAILED };
 
 /* Attaches to the file of the pool's name; VANISHED: there is none, or a damaged one. */
-static enum attached attach_existing(larder_pool *pool, int directory, larder_error *error)
+static enum attached attach_existing(larder_pool *pool, int directory, const larder_patience *patience,
+                                     larder_error *error)
 {
     struct stat status;
     int fd = larder_file_open(pool, directory, &status, error);
@@ -244,6 +259,10 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
     point_into(pool);
     if (pool->zero_copy) {
         larder_stray_watch();
+    }
+    if (!await_loader(pool, patience, error)) {
+        larder_detach(pool);
+        return FAILED;
     }
     if (!larder_slot_take(pool, error)) {
         bool vanished = has_lost_its_name(pool);
@@ -273,7 +292,7 @@ static enum attached attach_existing(larder_pool *pool, int directory, larder_er
     return ATTACHED;
 }
 
-static bool attach_in(larder_pool *pool, int directory, larder_error *error)
+static bool attach_in(larder_pool *pool, int directory, const larder_patience *patience, larder_error *error)
 {
     if (!larder_formats_settle(pool, directory, error)) {
         return false;
@@ -281,7 +300,7 @@ static bool attach_in(larder_pool *pool, int directory, larder_error *error)
     /* A pool may be replaced between our looking and our locking; no process replaces pools ten times in a row. */
     enum attached result = VANISHED;
     for (int tries = 0; tries < 10 && result == VANISHED; tries++) {
-        result = attach_existing(pool, directory, error);
+        result = attach_existing(pool, directory, patience, error);
         if (result == VANISHED && pool->config.only_existing) {
             error->message[0] = '\0'; /* that there is none is no error */
             result = FAILED;
@@ -290,7 +309,7 @@ static bool attach_in(larder_pool *pool, int directory, larder_error *error)
         }
     }
     if (result == VANISHED) {
-        result = attach_existing(pool, directory, error);
+        result = attach_existing(pool, directory, patience, error);
         if (result == VANISHED) {
             larder_fail(error, "The pool file %s is removed or damaged again and again; find out by whom.",
                         pool->paths.full);
@@ -306,39 +325,21 @@ static bool was_retired(int directory)
     return fstat(directory, &status) == 0 && status.st_nlink == 0;
 }
 
-/* Where nothing is evicted, a miss says that nothing is there, and a counter or a session would begin anew over the one
- * that is still to come. So a process that does not load has no such pool before all is loaded. */
-static bool await_loader(larder_pool *pool, unsigned wait_ms, larder_error *error)
-{
-    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
-    for (unsigned waited = 0; pool->geometry.evict == 0 && larder_snapshot_is_loading(pool); waited += NAP_MS) {
-        if (waited >= wait_ms) {
-            larder_fail(error, "The pool \"%s\" is being loaded from its snapshot; try again in a moment.", pool->name);
-            error->waited = true;
-            larder_detach(pool);
-            return false;
-        }
-        nanosleep(&nap, NULL);
-    }
-    return true;
-}
-
 bool larder_attach(larder_pool *pool, larder_error *error)
 {
-    unsigned wait_ms = larder_lock_wait_ms(pool);
+    const larder_patience patience = larder_patience_of(larder_lock_wait_ms(pool));
     bool attached = false, again = true;
     for (int tries = 0; again && tries < 3; tries++) {
         int directory = larder_find_directory(pool, true, error);
         if (directory < 0) {
             return false;
         }
-        attached = attach_in(pool, directory, error);
+        attached = attach_in(pool, directory, &patience, error);
         again = !attached && was_retired(directory);
         close(directory);
     }
     if (attached) {
         larder_snapshot_load(pool);
-        attached = await_loader(pool, wait_ms, error);
     }
     return attached;
 }

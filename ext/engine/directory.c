@@ -176,10 +176,34 @@ int larder_directory_open(const char *path, larder_owner owner, larder_error *er
     return larder_directory_make(path, owner, &is_new, error) ? larder_directory_try(path, owner, &what, error) : -1;
 }
 
-static void pause_ms(long milliseconds)
+static uint64_t monotonic_ms(void)
 {
-    struct timespec time = {.tv_sec = 0, .tv_nsec = milliseconds * 1000000L};
-    nanosleep(&time, NULL);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+larder_patience larder_patience_of(unsigned wait_ms)
+{
+    return (larder_patience){.end_ms = monotonic_ms() + wait_ms};
+}
+
+unsigned larder_patience_left(const larder_patience *patience)
+{
+    uint64_t now = monotonic_ms();
+    return now < patience->end_ms ? (unsigned)(patience->end_ms - now) : 0;
+}
+
+#define NAP_MS 10u
+
+bool larder_wait(const larder_patience *patience)
+{
+    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
+    bool goes_on = larder_patience_left(patience) > 0;
+    if (goes_on) {
+        nanosleep(&nap, NULL);
+    }
+    return goes_on;
 }
 
 #define BRIEF_WAIT_MS 20u
@@ -193,16 +217,16 @@ unsigned larder_lock_wait_ms(const larder_pool *pool)
 
 bool larder_directory_lock(int directory, const char *path, unsigned wait_ms, larder_error *error)
 {
-    for (unsigned waited = 0; flock(directory, LOCK_EX | LOCK_NB) != 0; waited += 10) {
-        if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= wait_ms) {
+    const larder_patience patience = larder_patience_of(wait_ms);
+    while (flock(directory, LOCK_EX | LOCK_NB) != 0) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || !larder_wait(&patience)) {
             larder_fail(error,
                         "Another process has been making, saving or replacing a pool in %s for %u ms; if that does not "
                         "change, find out whether it is stopped (fuser -v %s) and end it.",
-                        path, waited, path);
+                        path, wait_ms, path);
             error->waited = true;
             return false;
         }
-        pause_ms(10);
     }
     return true;
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "load.h"
+#include "directory.h"
 #include "snapshot.h"
 #include "store.h"
 
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Says that this process loads the snapshot. False: the others have gone on without it. model/save.pml: loader() */
@@ -91,22 +91,29 @@ static bool is_of_use(const larder_pool *pool, const larder_snapshot_header *hea
     return ours && (record->expiry == LARDER_NO_EXPIRY || now < record->expiry);
 }
 
-#define NAP_NS    1000000
-#define MOST_NAPS 5000u
+/* Where it was removed, the lock is not to be had any more, however long one waits. */
+static bool still_lives(const larder_pool *pool)
+{
+    /* relaxed: a process that takes the pool's name does not depend on what we do here. */
+    return atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == LARDER_LIVES;
+}
 
-/* Another process holds the segment lock, mostly for a moment: that is no reason to lose what lived. `naps` counts for
+#define WAITS_MS 5000u
+
+/* Another process holds the segment lock, mostly for a moment: that is no reason to lose what lived. `left_ms` is for
  * the whole load, so that a stopped process delays it once. */
 static enum larder_result store_waiting(larder_pool *pool, const larder_key *key, const larder_value *value,
-                                        const larder_terms *terms, unsigned *naps)
+                                        const larder_terms *terms, unsigned *left_ms)
 {
-    const struct timespec moment = {.tv_sec = 0, .tv_nsec = NAP_NS};
     larder_claim as;
     enum larder_result result = larder_store_entered(pool, key, value, terms, &as);
-    while (result == LARDER_BUSY && *naps < MOST_NAPS) {
-        nanosleep(&moment, NULL);
-        ++*naps;
-        pool->writer.stuck_owner = 0; /* it is waited for again */
-        result = larder_store_entered(pool, key, value, terms, &as);
+    if (result == LARDER_BUSY) {
+        const larder_patience patience = larder_patience_of(*left_ms);
+        while (result == LARDER_BUSY && still_lives(pool) && larder_wait(&patience)) {
+            pool->writer.stuck_owner = 0; /* it is waited for again */
+            result = larder_store_entered(pool, key, value, terms, &as);
+        }
+        *left_ms = larder_patience_left(&patience);
     }
     return result;
 }
@@ -114,7 +121,7 @@ static enum larder_result store_waiting(larder_pool *pool, const larder_key *key
 /* Through the ordinary writer, as a fill that is judged by the clock at which the pool was closed: what others have
  * done with this pool since it was made refuses it. model/save.pml: loader() */
 static bool load_record(larder_pool *pool, const larder_snapshot_header *header, const larder_snapshot_record *record,
-                        unsigned *naps)
+                        unsigned *left_ms)
 {
     const uint8_t *at = (const uint8_t *)record;
     const char *name = (const char *)(at + larder_snapshot_key_at(record->tags));
@@ -143,20 +150,19 @@ static bool load_record(larder_pool *pool, const larder_snapshot_header *header,
                                 .tags = (const uint64_t *)(const void *)(at + sizeof *record),
                                 .past = &past};
     LARDER_FAULT(LARDER_AT_LOAD);
-    return store_waiting(pool, &key, &value, &terms, naps) == LARDER_OK;
+    return store_waiting(pool, &key, &value, &terms, left_ms) == LARDER_OK;
 }
 
 static void load_records(larder_pool *pool, const larder_snapshot_header *header, const uint8_t *records)
 {
     uint64_t loaded = 0, dropped = 0, now = larder_pool_now(pool);
-    unsigned naps = 0;
+    unsigned left_ms = WAITS_MS;
     for (uint64_t at = 0; at < header->bytes; at += record_at(records, at, header->bytes)->bytes) {
         const larder_snapshot_record *record = record_at(records, at, header->bytes);
-        /* relaxed: a process that takes the pool's name does not depend on what we do here. */
-        if (atomic_load_explicit(&pool->header->dead, memory_order_relaxed) != LARDER_LIVES) {
+        if (!still_lives(pool)) {
             return;
         }
-        bool done = is_of_use(pool, header, record, now) && load_record(pool, header, record, &naps);
+        bool done = is_of_use(pool, header, record, now) && load_record(pool, header, record, &left_ms);
         loaded += done;
         dropped += !done;
     }
@@ -171,12 +177,11 @@ void larder_snapshot_load(larder_pool *pool)
     if (fd < 0) {
         return;
     }
+    bool ours = larder_snapshot_is_ours(pool); /* else another made one meanwhile, not for this snapshot */
     pool->attached.snapshot_fd = -1;
-    /* One that another made meanwhile was not made for this snapshot. */
-    bool ours = memcmp(pool->geometry.id, pool->attached.snapshot_for, sizeof pool->attached.snapshot_for) == 0 &&
-                pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
-    uint64_t size = ours ? sizeof header + header.bytes : 0;
-    void *file = ours ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    bool whole = ours && pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
+    uint64_t size = whole ? sizeof header + header.bytes : 0;
+    void *file = whole ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     if (file == MAP_FAILED) {
         if (ours) {
             tell(pool, LARDER_BEGAN_EMPTY, 0, 0, "The snapshot could not be read; save again.");

@@ -36,6 +36,8 @@
 
 #include "pool.h"
 
+#include <string.h>
+
 #define LARDER_SNAPSHOT_MAGIC   UINT64_C(0x0a0d504e53524c) /* "LRSNP", CR, LF */
 #define LARDER_SNAPSHOT_VERSION 1u
 #define LARDER_SNAPSHOT_SUFFIX  ".snapshot"
@@ -103,6 +105,13 @@ bool larder_snapshot_forget(const larder_pool *pool, int directory, larder_error
 
 /* The pool is being removed, and its snapshot with it. 1: done, 0: there was none, -1: `error`. */
 int larder_snapshot_discard(const larder_pool *pool, larder_error *error);
+
+/* Was this pool made by this handle, which still has to load what it claimed? */
+static inline bool larder_snapshot_is_ours(const larder_pool *pool)
+{
+    return pool->attached.snapshot_fd >= 0 &&
+           memcmp(pool->geometry.id, pool->attached.snapshot_for, sizeof pool->attached.snapshot_for) == 0;
+}
 
 #define LARDER_LOADER_COMES_MS 10000u
 
