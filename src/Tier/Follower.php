@@ -45,6 +45,9 @@ final class Follower
     /** Counts of what was done to it. */
     private readonly string $tally;
 
+    /** What was there last: within a request it is seldom another one, and to read it again takes longer. */
+    private ?Followed $last = null;
+
     /** Whether the last time brought anything to forget. */
     private bool $hadNews = false;
 
@@ -238,11 +241,16 @@ final class Follower
     private function advance(Followed $from, Followed $to, bool $isGoneOn): bool
     {
         $token = $isGoneOn ? $this->near->token($this->followed) : null;
-        if ($isGoneOn && $this->read()->toStore() !== $from->toStore()) {
+        if ($isGoneOn && ($is = $this->read()) !== $from && $is->toStore() !== $from->toStore()) {
             return $this->isOfHistory();
         }
 
-        return $this->near->save([new Item($this->followed, $to->toStore(), token: $token)], $isGoneOn ? SaveMode::Set : SaveMode::Add) === [] || $this->isOfHistory();
+        if ($this->near->save([new Item($this->followed, $to->toStore(), token: $token)], $isGoneOn ? SaveMode::Set : SaveMode::Add) !== []) {
+            return $this->isOfHistory();
+        }
+        $this->last = $to;
+
+        return true;
     }
 
     /**
@@ -269,7 +277,10 @@ final class Follower
     /** @throws StoreUnavailable */
     private function read(): Followed
     {
-        return Followed::read($this->near->read($this->followed));
+        $stored = $this->near->read($this->followed);
+        $last = $this->last;
+
+        return $last !== null && $stored === $last->toStore() ? $last : $this->last = Followed::read($stored);
     }
 
     /** @throws StoreUnavailable */
