@@ -8,7 +8,6 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Item;
 use Larder\PendingItem;
-use Larder\ReadsFar;
 use Larder\Store;
 use Larder\Token;
 use Larder\Ttl;
@@ -83,7 +82,7 @@ final class Updates
     public static function read(Store $store, string $key): ?array
     {
         $token = $store->token($key);
-        $fetched = $store instanceof ReadsFar ? $store->fetchFar([$key]) : $store->fetch([$key]);
+        $fetched = Far::fetch($store, [$key]);
         $item = $fetched->items[$key] ?? null;
 
         return $item === null && $fetched->failure !== null ? null : [$token, $item];

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
+use Larder\Cache\Far;
 use Larder\Capability;
 use Larder\Counts;
 use Larder\Exception\InvalidOption;
@@ -97,7 +98,7 @@ final class ChaosStore implements Store, Reads, ReadsFar, Takes, Counts, PerRequ
     {
         $store = $this->up('fetch');
 
-        return $store instanceof ReadsFar ? $store->fetchFar($keys) : $store->fetch($keys);
+        return Far::fetch($store, $keys);
     }
 
     public function count(string $key, int $by, int $initial, ?int $ttl, ?int $min, bool $create, int $version = 0, int $number = 0): ?int

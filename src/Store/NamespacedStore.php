@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Cache\Counter;
+use Larder\Cache\Far;
 use Larder\Capability;
 use Larder\Counts;
 use Larder\Exception\InvalidKey;
@@ -112,7 +113,7 @@ final class NamespacedStore implements Store, Reads, ReadsFar, Takes, Counts, Le
     {
         $outers = $this->outers($keys);
 
-        return $this->inner($this->store instanceof ReadsFar ? $this->store->fetchFar($outers) : $this->store->fetch($outers), $keys);
+        return $this->inner(Far::fetch($this->store, $outers), $keys);
     }
 
     /**

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tier;
 
+use Larder\Cache\Far;
 use Larder\Capability;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
@@ -364,7 +365,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
 
     public function fetchFar(array $keys): Fetched
     {
-        return $this->far instanceof ReadsFar ? $this->far->fetchFar($keys) : $this->far->fetch($keys);
+        return Far::fetch($this->far, $keys);
     }
 
     public function noteRequest(bool $anew = false): void

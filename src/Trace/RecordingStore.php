@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Trace;
 
+use Larder\Cache\Far;
 use Larder\Capability;
 use Larder\Counts;
 use Larder\Exception\InvalidOption;
@@ -100,7 +101,7 @@ final class RecordingStore implements Store, ReadsFar, Leases, Takes, Counts, Pe
 
     public function fetchFar(array $keys): Fetched
     {
-        return $this->fetched($keys, $this->store instanceof ReadsFar ? $this->store->fetchFar($keys) : $this->store->fetch($keys));
+        return $this->fetched($keys, Far::fetch($this->store, $keys));
     }
 
     /** @param list<string> $keys */

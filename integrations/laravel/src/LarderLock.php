@@ -7,9 +7,9 @@ namespace Larder\Laravel;
 use Illuminate\Cache\Lock;
 use Illuminate\Support\Carbon;
 use Larder\Cache;
+use Larder\Cache\Far;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
-use Larder\ReadsFar;
 use Larder\Token;
 use Larder\Ttl;
 
@@ -67,10 +67,9 @@ final class LarderLock extends Lock
 
     protected function getCurrentOwner(): ?string
     {
-        $store = $this->cache->store;
         try {
             // What lies near may be the lock as it was when this request began.
-            $found = ($store instanceof ReadsFar ? $store->fetchFar([$this->key]) : $store->fetch([$this->key]))->items[$this->key] ?? null;
+            $found = Far::fetch($this->cache->store, [$this->key])->items[$this->key] ?? null;
         } catch (StoreUnavailable) {
             return null;
         }

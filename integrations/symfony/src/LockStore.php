@@ -5,11 +5,11 @@ declare(strict_types=1);
 namespace Larder\Symfony;
 
 use Larder\Cache;
+use Larder\Cache\Far;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Key as LarderKey;
 use Larder\PendingItem;
-use Larder\ReadsFar;
 use Larder\Store\Retention;
 use Symfony\Component\Lock\Exception\InvalidTtlException;
 use Symfony\Component\Lock\Exception\LockConflictedException;
@@ -105,10 +105,9 @@ final class LockStore implements SharedLockStoreInterface
     public function exists(Key $key): bool
     {
         $name = self::name($key);
-        $store = $this->cache->store;
         try {
             // What lies near may be the lock as it was when this request began.
-            $found = ($store instanceof ReadsFar ? $store->fetchFar([$name]) : $store->fetch([$name]))->items[$name] ?? null;
+            $found = Far::fetch($this->cache->store, [$name])->items[$name] ?? null;
         } catch (StoreUnavailable) {
             return false;
         }
