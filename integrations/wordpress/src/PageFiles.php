@@ -32,7 +32,7 @@ final class PageFiles implements PageStore
 
     private const FOLDERS = 256;
 
-    /** What of a page lies behind its head as it is, so that a hit takes nothing of it apart. */
+    /** Parts of a page that lie behind its head as they are, so that a hit need not take them apart. */
     private const PARTS = ['gzip' => 0, 'br' => 0, 'marks' => 0, 'tags' => 0];
 
     private ?string $trouble = null;

@@ -15,7 +15,7 @@ namespace Larder\WordPress;
  */
 final class PageQueries
 {
-    /** What of WordPress itself reads posts by its own SQL, and neither a hook nor the object cache tells. */
+    /** Functions of WordPress that read posts by SQL of their own. Neither a hook nor the object cache tells of it. */
     private const UNTOLD = ['count_many_users_posts' => true, 'get_available_post_mime_types' => true, 'get_page_by_title' => true];
 
     /** Nanoseconds between two kills: an import writes thousands of rows. */
@@ -31,7 +31,7 @@ final class PageQueries
     /** @var ?\Closure(string): void takes a table that the page being made reads */
     private ?\Closure $reads = null;
 
-    /** @var ?\Closure(): void is told that the page being made lists posts, nothing tells which */
+    /** @var ?\Closure(): void is told that the page being made lists posts, where nothing tells which */
     private ?\Closure $lists = null;
 
     /**
@@ -93,15 +93,17 @@ final class PageQueries
     {
         $caller = null;
         foreach (PageTables::read($sql) as $table) {
-            $isOwn = PageTables::isOwn($table, $this->database);
-            $keeper = $isOwn ? '' : PageTables::bookkeeper($table);
-            // Where it was asked for takes a while to find out, and mostly no other table is read.
-            ['file' => $file, 'function' => $function] = $isOwn || $keeper !== '' ? $caller ??= $this->caller() : ['file' => '', 'function' => ''];
-            if ($isOwn ? !$this->isOfCore($file) : $keeper === '' || !str_contains($file, $keeper)) {
-                $reads(PageTables::together($table, $this->database));
-            } elseif ($isOwn && isset(self::UNTOLD[$function]) && $this->lists !== null) {
-                ($this->lists)();
+            if (PageTables::isOwn($table, $this->database)) {
+                $caller ??= $this->caller();
+                $isKnown = $this->isOfCore($caller['file']);
+                if ($isKnown && isset(self::UNTOLD[$caller['function']]) && $this->lists !== null) {
+                    ($this->lists)();
+                }
+            } else {
+                $keeper = PageTables::bookkeeper($table);
+                $isKnown = $keeper !== '' && str_contains(($caller ??= $this->caller())['file'], $keeper);
             }
+            $isKnown || $reads(PageTables::together($table, $this->database));
         }
     }
 
