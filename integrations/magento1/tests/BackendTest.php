@@ -96,6 +96,41 @@ final class BackendTest extends TestCase
         self::assertSame(9_999_999_999, $expiry('infinite'));
     }
 
+    /** As with all of Zend's own backends. */
+    public function testATouchIsTheTimeOfTheLastChange(): void
+    {
+        $backends = array_map(fn(string $kind): \Larder_Cache_Backend => $this->backend($kind, ['namespace' => hash('crc32', $kind)]), Pools::KINDS);
+        $before = time();
+        foreach ($backends as $backend) {
+            $backend->save('data', 'ends', ['A', 'B'], 100);
+            $backend->save('data', 'infinite', ['A'], null);
+        }
+        usleep(2_100_000);
+        foreach ($backends as $number => $backend) {
+            $kind = Pools::KINDS[$number];
+            foreach (['ends' => ['A', 'B'], 'infinite' => ['A']] as $id => $tags) {
+                self::assertTrue($backend->touch($id, 50), $kind);
+                self::assertGreaterThan($before + 1, $backend->test($id), $kind);
+                $metadata = $backend->getMetadatas($id);
+                self::assertIsArray($metadata);
+                self::assertSame([$backend->test($id), $tags], [$metadata['mtime'], $metadata['tags']], $kind);
+                self::assertSame('data', $backend->load($id), $kind);
+            }
+            self::assertTrue($backend->clean(\Zend_Cache::CLEANING_MODE_MATCHING_ANY_TAG, ['B']), $kind);
+            self::assertSame(['infinite'], $backend->getIds(), $kind);
+            self::assertFalse($backend->touch('ends', 50), $kind);
+        }
+    }
+
+    public function testWhatIsNoIdHasNoItem(): void
+    {
+        $backend = $this->backend('files');
+        foreach (['', str_repeat('x', 70_000)] as $id) {
+            self::assertFalse($backend->save('data', $id));
+            self::assertSame([false, false, false, false, false], [$backend->load($id), $backend->test($id), $backend->getMetadatas($id), $backend->touch($id, 10), $backend->remove($id)]);
+        }
+    }
+
     #[DataProvider('kinds')]
     public function testCleaningRemovesWhatItsModeSays(string $kind): void
     {
@@ -227,13 +262,16 @@ final class BackendTest extends TestCase
         $whole = $this->backend('SQLite');
         $shop = $this->backend('SQLite', ['namespace' => 'shop']);
         $other = $this->backend('SQLite', ['namespace' => 'other']);
-        foreach ([$shop, $other] as $backend) {
-            $backend->save('x', 'id', ['A']);
+        $tags = ['A', str_repeat('t', 250)];
+        foreach ([['all', []], ['matchingTag', ['A']], ['matchingTag', $tags], ['matchingAnyTag', [$tags[1]]], ['notMatchingTag', ['B']]] as [$mode, $cleaned]) {
+            foreach ([$shop, $other] as $backend) {
+                $backend->save('x', 'id', $tags);
+            }
+            self::assertSame(['id'], $shop->getIds());
+            self::assertTrue($shop->clean($mode, $cleaned));
+            self::assertFalse($shop->test('id'), $mode);
+            self::assertNotFalse($other->test('id'), $mode);
         }
-        self::assertSame(['id'], $shop->getIds());
-        $shop->clean();
-        self::assertFalse($shop->test('id'));
-        self::assertNotFalse($other->test('id'));
         $whole->clean();
         self::assertFalse($other->test('id'));
     }

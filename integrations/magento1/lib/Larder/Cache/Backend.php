@@ -5,9 +5,12 @@ declare(strict_types=1);
 use Larder\Cache;
 use Larder\Capability;
 use Larder\Exception;
+use Larder\Exception\InvalidKey;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
+use Larder\Item;
+use Larder\PendingItem;
 use Larder\Tag;
 use Larder\Ttl;
 
@@ -25,7 +28,7 @@ use Larder\Ttl;
  * A value that was computed after a miss, and is outdated when it is saved, is not kept. The result is still true if the newer item of another
  * process is there. Zend_Cache_Core would otherwise remove that item.
  *
- * Items are [mtime, tags, data].
+ * Items are [mtime, tags, data]. An id that is none, such as '', is of no item.
  */
 class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Backend_ExtendedInterface
 {
@@ -38,6 +41,9 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     private const AT_ONCE = 500;
 
     private readonly Cache $larder;
+
+    /** Before each tag: a tag of Larder means the same in all parts of a store, and shops have theirs for themselves. */
+    private readonly string $prefix;
 
     /**
      * @param array<mixed> $options dsn: where the items lie (see Larder\Dsn). namespace: a part of that store, if others use it as well;
@@ -62,6 +68,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
             // Without one, cleaning would take what is beside it.
             Zend_Cache::throwException(sprintf('The option "namespace" of %s is no name but %s; give it as a string, such as "shop".', static::class, get_debug_type($namespace)));
         }
+        $this->prefix = (string) $namespace !== '' ? "{$namespace}:" : '';
         try {
             $cache = Cache::open($dsn);
             $this->larder = (string) $namespace !== '' ? $cache->namespace((string) $namespace) : $cache;
@@ -83,7 +90,11 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
      */
     public function load($id, $doNotTestCacheValidity = false)
     {
-        $item = $this->larder->get((string) $id);
+        try {
+            $item = $this->larder->get((string) $id);
+        } catch (InvalidKey) {
+            return false;
+        }
 
         return is_array($item) && is_string($item[2] ?? null) ? $item[2] : false;
     }
@@ -91,11 +102,15 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     /**
      * @param string $id
      *
-     * @return int|false when it was saved, in Unix seconds
+     * @return int|false when it was saved, or touched since, in Unix seconds
      */
     public function test($id)
     {
-        $item = $this->larder->get((string) $id);
+        try {
+            $item = $this->larder->get((string) $id);
+        } catch (InvalidKey) {
+            return false;
+        }
 
         return is_array($item) && is_int($item[0] ?? null) ? $item[0] : false;
     }
@@ -115,7 +130,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
         $ttl = is_numeric($lifetime) ? (int) $lifetime : Ttl::Forever;
         try {
             $isSaved = $this->larder->set((string) $id, [time(), $tags, (string) $data], $ttl, $this->stamped($tags));
-        } catch (Unstorable $mistake) {
+        } catch (InvalidKey|Unstorable $mistake) {
             $this->_log($mistake->getMessage());
 
             return false;
@@ -131,7 +146,11 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
      */
     public function remove($id)
     {
-        return $this->larder->delete((string) $id, $isThere) && $isThere === true;
+        try {
+            return $this->larder->delete((string) $id, $isThere) && $isThere === true;
+        } catch (InvalidKey) {
+            return false;
+        }
     }
 
     /**
@@ -232,7 +251,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
      */
     public function getMetadatas($id)
     {
-        $found = $this->larder->fetch([(string) $id])->items[$id] ?? null;
+        $found = $this->found((string) $id);
         if ($found === null || !is_array($found->value) || !is_int($found->value[0] ?? null)) {
             return false;
         }
@@ -242,23 +261,39 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
 
     /**
      * @param string     $id
-     * @param int|string $extraLifetime seconds that it lives longer than it would
+     * @param int|string $extraLifetime seconds that it lives longer than it would. Its mtime is the time of this call, as with Zend's own backends
      *
      * @return bool false if there is none
      */
     public function touch($id, $extraLifetime)
     {
         $id = (string) $id;
-        $found = $this->larder->fetch([$id])->items[$id] ?? null;
-        if ($found === null || $found->expiry === null) {
-            return $found !== null;
+        $found = $this->found($id);
+        if ($found === null) {
+            return false;
         }
-        $wanted = $found->expiry + (int) $extraLifetime;
-        $isTouched = $this->larder->touch($id, $wanted - time());
-        $expiry = $this->larder->fetch([$id])->items[$id]->expiry ?? $wanted;
+        $wanted = $found->expiry === null ? null : $found->expiry + (int) $extraLifetime;
+        if ($wanted !== null && $wanted <= time()) {
+            return $this->remove($id);
+        }
+        $isTouched = $this->larder->update($id, function (mixed $item, PendingItem $pending): mixed {
+            if (!is_array($item)) {
+                // It has gone meanwhile.
+                $pending->doNotStore();
+
+                return null;
+            }
+            $pending->tag(...$this->stamped(self::strings($item[1] ?? [])));
+
+            return [time()] + $item;
+        }, $wanted === null ? Ttl::Forever : $wanted - time());
+        if (!$isTouched || $wanted === null) {
+            return $isTouched;
+        }
+        $expiry = $this->found($id)->expiry ?? $wanted;
 
         // Stores round to whole seconds, each in its way.
-        return $isTouched && ($expiry === $wanted || $this->larder->touch($id, $wanted - time() - ($expiry - $wanted)));
+        return $expiry === $wanted || $this->larder->touch($id, $wanted - time() - ($expiry - $wanted));
     }
 
     /** @return array{automatic_cleaning: bool, tags: bool, expired_read: bool, priority: bool, infinite_lifetime: bool, get_list: bool} */
@@ -318,7 +353,9 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     /** What is longer than a tag of Larder's can be is known by its hash. */
     final protected function name(string $tag): string
     {
-        return strlen($tag) > Tag::LONGEST || $tag === '' ? "\0" . hash('sha256', $tag) : $tag;
+        $name = $this->prefix . $tag;
+
+        return strlen($name) > Tag::LONGEST || $tag === '' ? "\0" . hash('sha256', $name) : $name;
     }
 
     /**
@@ -330,10 +367,20 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     {
         $names = [];
         foreach ($tags as $tag) {
-            $names[] = $tag === '' || isset($tag[Tag::LONGEST]) ? $this->name($tag) : $tag;
+            $name = $this->prefix . $tag;
+            $names[] = $tag === '' || isset($name[Tag::LONGEST]) ? $this->name($tag) : $name;
         }
 
         return $names;
+    }
+
+    private function found(string $id): ?Item
+    {
+        try {
+            return $this->larder->fetch([$id])->items[$id] ?? null;
+        } catch (InvalidKey) {
+            return null;
+        }
     }
 
     /** @param list<string> $tags */
