@@ -13,10 +13,13 @@ use Larder\Log;
 interface Away extends Log
 {
     /**
-     * Has the news since a position asked for together with what the far store is asked next, and before it. The next since() with
+     * Has the news since a position asked for together with what the far store is asked next, and behind it. The next since() with
      * this position returns that answer. Without one, it asks.
      *
      * @param ?string $position null: nothing is asked along after all, and what was answered is forgotten
      */
     public function askAlong(?string $position): void;
+
+    /** Whether what is asked along is answered behind all that the far store was asked, as one server does. */
+    public function isAskedBehind(): bool;
 }

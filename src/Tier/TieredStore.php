@@ -18,6 +18,7 @@ use Larder\Log;
 use Larder\Log\Away;
 use Larder\Log\Beside;
 use Larder\Log\Event;
+use Larder\Log\NoLog;
 use Larder\MayEvict;
 use Larder\Near;
 use Larder\PerRequest;
@@ -47,7 +48,8 @@ use Psr\Log\LoggerInterface;
  *
  * A request that begins after a write, delete, tag invalidation or clear has finished anywhere sees it. The near store keeps in itself
  * how far it has followed the log. So all processes that share it share the work, and the two are lost together. It is brought up to date
- * before the first read of a request, and after each write of its own. A request begins with the store itself or with beginRequest().
+ * before the first read of a request, after each write of its own, and after a miss. A request begins with the store itself or with
+ * beginRequest().
  *
  * A value from the far store is kept by the token that the near store gave before the far one was asked. An event that was applied to the
  * near store in between refuses it. So nothing in the near store is older than the events that were applied to it, however long any
@@ -256,7 +258,30 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         $near = $this->isTrusted ? $this->nearest($keys) : new Fetched([], []);
         $unknown = self::missingIn($near, $keys);
 
-        return $unknown === [] ? new Fetched($near->items, []) : self::together($keys, $near->items, $this->fetchMissing($unknown, $near->tokens));
+        return $unknown === [] ? new Fetched($near->items, []) : $this->filled($keys, new Fetched($near->items, []), $this->fetchMissing($unknown, $near->tokens));
+    }
+
+    /**
+     * What was found near, together with what the far store has answered after that. What is missing is filled with what was computed from
+     * now on, perhaps from other items. So nothing that is read from now on, or was read with it, may be older than its token.
+     *
+     * @param list<string> $keys
+     */
+    private function filled(array $keys, Fetched $near, Fetched $far): Fetched
+    {
+        if ($far->tokens === [] || !$this->isTrusted || $this->log instanceof NoLog) {
+            return self::merged($keys, $near, $far);
+        }
+        $this->lookAgain();
+        $found = self::keysOf($near);
+
+        return self::merged($keys, $found === [] ? $near : $this->fetch($found), $far);
+    }
+
+    /** @return list<string> */
+    private static function keysOf(Fetched $found): array
+    {
+        return array_values(array_map(static fn(Item $item): string => $item->key, $found->items));
     }
 
     /**
@@ -303,13 +328,14 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         if ($far === null && $unknown !== []) {
             return $this->fetch($keys);
         }
-        $found = array_values(array_map(static fn(Item $item): string => $item->key, $near->items));
+        $found = self::keysOf($near);
         $items = $found === [] || ($this->isTrusted && !$this->follower->hadNews()) ? new Fetched($near->items, []) : $this->fetch($found);
-        if ($far === null) {
-            return $items;
-        }
 
-        return self::together($keys, $items->items, new Fetched($far->items, $items->tokens + $far->tokens, $items->stale + $far->stale, $far->failure ?? $items->failure));
+        return match (true) {
+            $far === null => $items,
+            $this->log->isAskedBehind() => self::merged($keys, $items, $far),
+            default => $this->filled($keys, $items, $far),
+        };
     }
 
     /**
@@ -323,23 +349,23 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     }
 
     /**
-     * @param list<string>            $keys
-     * @param array<array-key, Item>  $near of those that were found there
+     * @param list<string> $keys the order of what is found
+     * @param Fetched      $near what was found near, or was looked for once more; the keys of the other are others
      */
-    private static function together(array $keys, array $near, Fetched $far): Fetched
+    private static function merged(array $keys, Fetched $near, Fetched $far): Fetched
     {
-        if ($near === []) {
+        if ($near->items === [] && $near->tokens === []) {
             return $far;
         }
         $items = [];
         foreach ($keys as $key) {
-            $item = $near[$key] ?? $far->items[$key] ?? null;
+            $item = $near->items[$key] ?? $far->items[$key] ?? null;
             if ($item !== null) {
                 $items[$key] = $item;
             }
         }
 
-        return new Fetched($items, $far->tokens, $far->stale, $far->failure);
+        return new Fetched($items, $near->tokens + $far->tokens, $near->stale + $far->stale, $far->failure ?? $near->failure);
     }
 
     /**

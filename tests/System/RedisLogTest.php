@@ -11,6 +11,7 @@ use Larder\Item;
 use Larder\Key;
 use Larder\SaveMode;
 use Larder\Store;
+use Larder\Store\ApcuStore;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Store\Redis\PhpRedisConnection;
@@ -155,7 +156,8 @@ final class RedisLogTest extends OneRedis
         $other->save([new Item('a', 4)]);
         self::assertSame(1, $trips(function () use ($tier): void {
             self::assertSame('none', $tier->read('absent', 'none'));
-        }));
+            self::assertSame(1, $tier->read('b'));
+        }), 'The log is read along with what is missing, too.');
         self::assertSame(1, $trips(fn() => self::assertSame(4, $tier->read('a'))));
         self::assertSame(3, $trips(function () use ($tier): void {
             self::assertSame(4, $tier->read('a'));
@@ -260,6 +262,69 @@ final class RedisLogTest extends OneRedis
         $other->save([new Item('key', 'new')]);
         $tier->beginRequest();
         self::assertSame('new', $tier->read('key'));
+    }
+
+    /** @return iterable<string, array{string, bool}> near store, and whether what is missing is read in one batch with what is near */
+    public static function misses(): iterable
+    {
+        foreach (['array', 'apcu', 'shm', 'array > shm'] as $near) {
+            yield "{$near}, one by one" => [$near, false];
+            yield "{$near}, in a batch" => [$near, true];
+        }
+    }
+
+    /** Of two items one is made of the other, and both carry a tag. */
+    #[DataProvider('misses')]
+    public function testNothingThatIsReadWithAMissOrAfterItIsOlderThanItsToken(string $near, bool $isBatch): void
+    {
+        $pools = new Pools(8 << 20);
+        try {
+            $tier = self::tier(match ($near) {
+                'array' => new ArrayStore(),
+                'apcu' => new ApcuStore('test'),
+                default => $pools->open('test'),
+            });
+            $cache = new Cache($near === 'array > shm' ? new TieredStore(new ArrayStore(), $tier, $tier->log) : $tier);
+            $other = new Cache(self::far());
+            $write = static function (string $part) use ($other): void {
+                $other->invalidateTags(['tag']);
+                $other->set('part', $part, 100, ['tag']);
+            };
+            $write('old');
+            self::assertSame(['old', 'old'], [$cache->get('part'), $cache->get('part')], 'It is near.');
+            $cache->refresh();
+            self::assertSame('old', $cache->get('part'), 'The log has been read.');
+            $write('new');
+            if ($isBatch) {
+                $part = $cache->getMany(['part', 'whole'])['part'] ?? null;
+            } else {
+                self::assertNull($cache->get('whole'));
+                $part = $cache->get('part');
+            }
+            self::assertTrue($cache->set('whole', ['made of', $part], 100, ['tag']));
+            self::assertSame(['made of', 'new'], $other->get('whole'));
+        } finally {
+            $pools->remove();
+        }
+    }
+
+    public function testTheLogIsReadBehindTheMissThatItIsReadAlongWith(): void
+    {
+        $connection = new OvertakenConnection(new PhpRedisConnection(new Server(socket: self::server()->socket)));
+        $far = new RedisStore($connection, 'test');
+        $cache = new Cache(new TieredStore(new ArrayStore(), $far, $far->log()));
+        $other = new Cache(self::far());
+        $other->set('part', 'old', 100, ['tag']);
+        self::assertSame(['old', null], [$cache->get('part'), $cache->get('missing')]);
+        $cache->refresh();
+        $connection->overtake = static function () use ($other): void {
+            $other->invalidateTags(['tag']);
+            $other->set('part', 'new', 100, ['tag']);
+        };
+        $part = $cache->getMany(['part', 'whole'])['part'] ?? null;
+        self::assertNull($connection->overtake);
+        $cache->set('whole', ['made of', $part], 100, ['tag']);
+        self::assertContains($other->get('whole'), [null, ['made of', 'new']]);
     }
 
     public function testWhatIsFoundNearAfterItsMissIsMissedNoMore(): void

@@ -67,9 +67,15 @@ final class RedisLog implements Away, LoggerAwareInterface
     public function askAlong(?string $position): void
     {
         $this->along = null;
-        $this->scripts->sendBefore($position === null ? null : $this->questions($position), function (array $replies) use ($position): void {
+        $this->scripts->sendBehind($position === null ? null : $this->questions($position), function (array $replies) use ($position): void {
             $this->along = [(string) $position, $replies];
         });
+    }
+
+    /** Several masters answer in any order. */
+    public function isAskedBehind(): bool
+    {
+        return $this->layout->shards === 0;
     }
 
     public function since(?string $position): News

@@ -16,11 +16,11 @@ final class Scripts
     private const TRIES = 4;
 
     /**
-     * What is sent before the next commands, and who takes the replies.
+     * What is sent behind the next commands, and who takes the replies.
      *
      * @var ?array{non-empty-list<non-empty-list<string>>, \Closure(list<mixed>): void}
      */
-    private ?array $before = null;
+    private ?array $behind = null;
 
     /** @param bool $isTrusted as of Lives */
     public function __construct(
@@ -82,7 +82,7 @@ final class Scripts
             if ($again === []) {
                 break;
             }
-            $replies = array_replace($replies, array_combine(array_keys($again), $this->connection->send(array_values($again))));
+            $replies = array_replace($replies, array_combine(array_keys($again), $this->sent(array_values($again))));
         }
 
         return self::accepted($replies);
@@ -112,7 +112,7 @@ final class Scripts
             }
             foreach ($again as $i => $command) {
                 // Both, as what follows the script must not have come before it.
-                $replies[$i] = $this->connection->send([$command, $after[$i]]);
+                $replies[$i] = $this->sent([$command, $after[$i]]);
             }
         }
         foreach ($replies as $pair) {
@@ -229,14 +229,15 @@ final class Scripts
     }
 
     /**
-     * Has commands sent in the same round trip as what is sent next, and before it.
+     * Has commands sent in the same round trip as whatever is sent from now on, and behind it. Where that takes several round trips, the
+     * last replies count.
      *
-     * @param ?non-empty-list<non-empty-list<string>> $commands null: none after all
+     * @param ?non-empty-list<non-empty-list<string>> $commands null: none any more
      * @param \Closure(list<mixed>): void             $take     gets the replies, if there are any
      */
-    public function sendBefore(?array $commands, \Closure $take): void
+    public function sendBehind(?array $commands, \Closure $take): void
     {
-        $this->before = $commands === null ? null : [$commands, $take];
+        $this->behind = $commands === null ? null : [$commands, $take];
     }
 
     /**
@@ -248,17 +249,18 @@ final class Scripts
      */
     private function sent(array $commands): array
     {
-        if ($this->before === null) {
+        if ($this->behind === null) {
             return $this->connection->send($commands);
         }
-        [$before, $take] = $this->before;
-        $this->before = null;
-        $replies = $this->connection->send([...$before, ...$commands]);
-        $taken = array_splice($replies, 0, \count($before));
+        [$behind, $take] = $this->behind;
+        $replies = $this->connection->send([...$commands, ...$behind]);
+        $taken = array_splice($replies, \count($commands));
         $take($taken);
 
         if ($taken[0] instanceof ErrorReply && $taken[0]->is('NOPERM') && \in_array($taken[0], $replies, true)) {
-            // A client that cannot tell which of the commands was refused. Before anything but reads nothing is sent.
+            // A client that cannot tell which of the commands was refused. In front of anything but reads nothing is sent.
+            $this->behind = null;
+
             return $this->connection->send($commands);
         }
 

@@ -134,6 +134,22 @@ final class TieredStoreTest extends TestCase
         }
     }
 
+    public function testNothingThatIsReadWithAMissOrAfterItIsOlderThanItsToken(): void
+    {
+        foreach ([true, false] as $isBatch) {
+            $cache = new Cache($this->tier());
+            $other = new Cache($this->other());
+            $other->set('part', 'old', 100, ['tag']);
+            self::assertSame('old', $cache->get('part'));
+            $other->invalidateTags(['tag']);
+            $other->set('part', 'new', 100, ['tag']);
+            $read = $cache->getMany($isBatch ? ['part', 'whole'] : ['whole']);
+            self::assertTrue($cache->set('whole', $read['part'] ?? $cache->get('part'), 100, ['tag']));
+            self::assertSame('new', $other->get('whole'));
+            $other->clear();
+        }
+    }
+
     public function testOfManyOwnWritesOrOneThatWasUndoneTheNewsAreAskedFor(): void
     {
         $tier = $this->tier();
