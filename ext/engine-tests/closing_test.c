@@ -186,6 +186,157 @@ TEST(stopped_store, "a store that was stopped when its pool was saved does not u
     CHECK_POOL(pool);
 }
 
+/* ---- stores whose item may be in the snapshot ---------------------------------------------------------------- */
+
+static pid_t saver;
+static void (*meanwhile)(void); /* happens when the pool was saved, before the store's process comes to the next one */
+
+static void save_slowly(void *context)
+{
+    (void)context;
+    fault_arm(LARDER_AT_RECORD, 0, fault_stay);
+    save();
+}
+
+/* Another process saves the pool, and has yet to come to the item that is about to be published. */
+static void begin_to_save(void)
+{
+    saver = child_start(save_slowly, NULL);
+    gate_wait(fault_gate, 1);
+}
+
+/* The clock is asked first when the store's process enters the next pool. */
+static uint64_t end_saving(void)
+{
+    if (saver != 0) {
+        gate_open(fault_gate, 2);
+        EQUAL(child_wait(saver), 0);
+        saver = 0;
+        if (meanwhile != NULL) {
+            meanwhile();
+        }
+    }
+    return larder_wall_ms();
+}
+
+/* A pool with a large item, which is saved first, and in which this request has missed "k". */
+static larder_pool *open_and_miss(bool evicts)
+{
+    static const char large[4096];
+    larder_pool_config config = saving_config("p");
+    const larder_key key = key_of("k");
+    config.evict = evicts;
+    config.now = end_saving;
+    fault_gate = shared_memory(sizeof *fault_gate);
+    larder_pool *pool = pool_open_as(&config);
+    EQUAL(put_bytes(pool, key_of("first"), large, sizeof large), LARDER_OK);
+    CHECK(!larder_exists(pool, &key));
+    return pool;
+}
+
+static void remove_all(larder_pool *pool)
+{
+    larder_pool_leave(pool);
+    larder_pool_close(pool);
+    remove_pool();
+    unlink(path_of("kept/p.snapshot"));
+}
+
+TEST(carried, "a store during which its pool is saved is done if the snapshot has its item, else refused and not there")
+{
+    for (int i = 0; i < 16; i++) {
+        const larder_terms terms = {.mode = i % 2 != 0 ? LARDER_ADD : LARDER_SET,
+                                    .verb = i / 2 % 2 != 0 ? LARDER_WRITE : LARDER_AS_MISSED,
+                                    .expiry = LARDER_NO_EXPIRY};
+        bool is_carried = i / 8 != 0;
+        larder_pool *pool = open_and_miss(i / 4 % 2 != 0);
+        fault_arm(LARDER_AT_PUBLISH, 0, is_carried ? begin_to_save : save_now);
+        EQUAL(put_under(pool, "k", "new", &terms), is_carried ? LARDER_OK : LARDER_BUSY);
+        fault_disarm();
+        EQUAL(holds_text(pool, "k", "new"), is_carried);
+        remove_all(pool);
+    }
+}
+
+static pid_t loader;
+static unsigned loader_stays_at;
+
+static void stay_loading(void)
+{
+    gate_open(fault_gate, 3);
+    gate_wait(fault_gate, 4);
+}
+
+static void load_slowly(void *context)
+{
+    (void)context;
+    fault_arm(loader_stays_at, 1, stay_loading); /* "first" is loaded before */
+    larder_pool_close(open_saving("p"));
+}
+
+static void begin_to_load(void)
+{
+    loader = child_start(load_slowly, NULL);
+    gate_wait(fault_gate, 3);
+}
+
+TEST(comes_no_more, "the item of a store that was refused as its pool was saved is not loaded later from the snapshot")
+{
+    meanwhile = begin_to_load;
+    for (int i = 0; i < 4; i++) {
+        const larder_terms terms = {.mode = i % 2 != 0 ? LARDER_ADD : LARDER_SET, .expiry = LARDER_NO_EXPIRY};
+        const larder_key first = key_of("first");
+        loader_stays_at = i / 2 != 0 ? LARDER_AT_PUBLISH : LARDER_AT_LOAD;
+        larder_pool *pool = open_and_miss(true);
+        fault_arm(LARDER_AT_PUBLISH, 0, begin_to_save);
+        EQUAL(put_under(pool, "k", "new", &terms), LARDER_BUSY);
+        fault_disarm();
+        gate_open(fault_gate, 4);
+        EQUAL(child_wait(loader), 0);
+        CHECK(!holds_text(pool, "k", "new"));
+        CHECK(larder_exists(pool, &first));
+        remove_all(pool);
+    }
+    meanwhile = NULL;
+}
+
+/* By a kind of PHP that cannot load the item, so that the key is free. */
+static void add_theirs(void)
+{
+    larder_pool_config config = saving_config("p");
+    const larder_key key = key_of("k");
+    config.layout++;
+    larder_pool *next = pool_open_as(&config);
+    CHECK(!larder_exists(next, &key));
+    EQUAL(put_with(next, key, "theirs", 6, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_OK);
+    larder_pool_close(next);
+}
+
+static void lose_and_add_theirs(void)
+{
+    larder_pool *next;
+    unlink(path_of("kept/p.snapshot"));
+    next = open_saving("p"); /* its clock begins anew, and comes to where it was */
+    EQUAL(put_text(next, "a tick", "v"), LARDER_OK);
+    larder_pool_close(next);
+    add_theirs();
+}
+
+TEST(one_added, "of two adds of a key of which one is in flight when its pool is saved, one is told that it was done")
+{
+    for (int i = 0; i < 2; i++) {
+        described ours = {.block = true};
+        meanwhile = i == 0 ? add_theirs : lose_and_add_theirs;
+        larder_pool *pool = open_and_miss(true);
+        fault_arm(LARDER_AT_PUBLISH, 0, begin_to_save);
+        EQUAL(put_described(pool, key_of("k"), &ours, DESCRIBED_LEAST, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_BUSY);
+        fault_disarm();
+        CHECK(holds_text(pool, "k", "theirs"));
+        remove_all(pool);
+    }
+    meanwhile = NULL;
+}
+
 /* ---- all processes at once ----------------------------------------------------------------------------------- */
 
 enum { OWN_KEYS = 40 };

@@ -127,14 +127,45 @@ static void open_and_stay(void *context)
     larder_pool_close(open_timed());
 }
 
-/* Of two fills that overlap the later stays, as always when nothing is being loaded. */
+/* Of two fills that overlap the later stays, as always when nothing is being loaded. A process that came while something
+ * was finds out by a miss, which is in doubt itself, as are those at the same tick. */
 static void expect_fills_of(larder_pool *pool, larder_pool *other)
 {
+    CHECK(misses(pool, "missed first"));
+    CHECK(misses(other, "missed first"));
+    EQUAL(put_text(pool, "a tick", "v"), LARDER_OK);
     CHECK(misses(pool, "filled"));
     CHECK(misses(other, "filled"));
     EQUAL(put_text(pool, "filled", "one"), LARDER_OK);
     EQUAL(put_text(other, "filled", "two"), LARDER_OK);
     CHECK(holds_text(pool, "filled", "two"));
+}
+
+static larder_pool *early; /* has missed the key while the snapshot was being loaded */
+
+static void miss_early(void)
+{
+    times_called++;
+    early = open_timed();
+    CHECK(misses(early, "k"));
+}
+
+TEST(early_miss, "what came after a miss out of the snapshot goes when a set after that miss is refused")
+{
+    const uint64_t tag = larder_tag_of("t", 1);
+    const larder_terms terms = {.expiry = LARDER_NO_EXPIRY, .tags = &tag, .tags_count = 1};
+    make_snapshot();
+    fault_arm(LARDER_AT_LOAD, 0, miss_early);
+    larder_pool *pool = open_timed();
+    fault_disarm();
+    EQUAL(times_called, 1);
+    CHECK(holds_text(pool, "k", "old"));
+    larder_invalidate(pool, &tag, 1);
+    EQUAL(put_under(early, "k", "new", &terms), LARDER_OVERTAKEN);
+    CHECK(!holds_text(pool, "k", "old"));
+    CHECK(holds_text(pool, "other", "saved"));
+    expect_fills_of(pool, early);
+    larder_pool_close(early);
 }
 
 static void expect_fills(larder_pool *pool)

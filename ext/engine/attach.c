@@ -340,6 +340,7 @@ bool larder_attach(larder_pool *pool, larder_error *error)
     }
     if (attached) {
         larder_snapshot_load(pool);
+        larder_memory_watch_loading(pool);
     }
     return attached;
 }

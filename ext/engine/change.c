@@ -17,9 +17,9 @@
 
 #include <string.h>
 
-/* model/save.pml: operation(). A store during which the pool was closed is refused, and what it was to replace goes in
- * the next pool, where it may have come to with the snapshot. To store there would be wrong: if we were stopped
- * meanwhile, what has been stored and deleted there is younger than our value. */
+/* model/save.pml: operation(). A store during which the pool was closed is done if the snapshot has brought its item to
+ * the next pool. Else it is refused, and what it was to replace goes there. To store there would be wrong: if we were
+ * stopped meanwhile, what has been stored and deleted there is younger than our value. */
 enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
                                 const larder_terms *terms)
 {

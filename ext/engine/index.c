@@ -47,6 +47,7 @@ enum which {
     ALL,    /* for a delete: pending ones included */
     OTHERS, /* for a write: those of other kinds of PHP, and pending ones, whose writers start over */
     FINAL,  /* for an eviction */
+    STARTED /* pending ones only, whose writers start over */
 };
 
 /* Clears one word for as long as it leads to the key. Was there a living item? */
@@ -61,6 +62,8 @@ static bool clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerp
         bool done = false;
         if ((word & LARDER_PENDING) != 0) {
             done = which == FINAL || larder_exchange_word(LARDER_AT_OUST, at, word, 0);
+        } else if (which == STARTED) {
+            done = true;
         } else if (larder_matches(pool, word, key, &found)) {
             /* What was stored after the tick is not its business: a writer that waited for it to take the key's place
              * may be here already. A fill whose token is the very tick began after it. */
@@ -105,6 +108,11 @@ bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key
 void larder_drop(larder_pool *pool, const larder_place *place, const larder_key *key)
 {
     clear_words(pool, place, key, UINT64_MAX, FINAL);
+}
+
+void larder_oust(larder_pool *pool, const larder_place *place, const larder_key *key)
+{
+    clear_words(pool, place, key, UINT64_MAX, STARTED);
 }
 
 void larder_clear_others(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t tick)

@@ -280,6 +280,9 @@ bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key
 /* Clears the key's items without a tick, as if they had been evicted: for a fill that was refused. */
 void larder_drop(larder_pool *pool, const larder_place *place, const larder_key *key);
 
+/* Makes all stores of the key that are about to be done start over, and so be judged once more. */
+void larder_oust(larder_pool *pool, const larder_place *place, const larder_key *key);
+
 /* Clears what other kinds of PHP keep of the key, unless it was computed since the tick, and pending words, whose
  * writers start over. */
 void larder_clear_others(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t tick);

@@ -193,9 +193,9 @@ void larder_snapshot_claim(larder_pool *pool, larder_header *header)
         close(directory);
     }
     if (fd >= 0) {
-        /* Where the clock of the pool stopped that was saved: all its versions are older than what happens from now on.
-         */
-        atomic_store_explicit(&header->clock, found.clock > 0 ? found.clock : 1, memory_order_relaxed);
+        /* Past where the clock of the pool stopped that was saved: all its versions, fills' as well, are older than
+         * what happens from now on. */
+        atomic_store_explicit(&header->clock, found.clock + 1, memory_order_relaxed);
         larder_fail(&why, "The process that was to load the snapshot has not done it.");
     }
     snprintf(header->reason, sizeof header->reason, "%.*s", (int)sizeof header->reason - 1, why.message);

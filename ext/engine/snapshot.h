@@ -21,8 +21,8 @@
  * refuses it. Items keep their versions, tags, costs, expiries (which are absolute) and queues.
  *
  * A plain set after a miss may be a write, and a miss does not mean that there is nothing older as long as the snapshot
- * is being loaded. So such a set moves the key version until then (and may refuse others' fills): were its value
- * evicted, or expired, before the loader gets to the key, what it replaced would come back. The header says who loads;
+ * is being loaded. So a set in that time, or after a miss in that time, moves the key version (and may refuse others'
+ * fills). Were its value evicted, or expired, before the loader gets to the key, what it replaced would come back. The header says who loads;
  * no process waits for a loader that is dead, or does not begin within ten seconds.
  *
  *     file = header | record | record | ...

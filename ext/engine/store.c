@@ -27,10 +27,11 @@ typedef struct heritage {
 } heritage;
 
 /* A fill leaves the key version alone. But while a snapshot is being loaded, what a set after a miss replaces may not
- * be here yet, and must not come after it. */
+ * be here yet, and must not come after it. And if the miss was while it was being loaded, that may have come since. */
 static bool may_leave_key_version(larder_pool *pool, const larder_claim *claim)
 {
-    return !claim->takes || !larder_snapshot_is_loading(pool);
+    return !claim->takes ||
+           (!larder_snapshot_is_loading(pool) && !(claim->missed && larder_missed_in_doubt(pool, claim->token)));
 }
 
 /* An add that says nothing about an old value. One that was made from nothing (terms.h) says that there is none. */
@@ -268,8 +269,9 @@ static enum larder_result store_once(larder_pool *pool, const larder_place *plac
  *   - A fill after a miss leaves it: it is not older than the miss. But after a miss in a pool that could not be
  *     reached its age is unknown, and the fill drops it, without moving the key version, as it must not refuse others'
  *     fills.
- *   - While a snapshot is loaded, a set after a miss is a write (may_leave_key_version()). It drops only an item that
- *     is not younger than its miss, and moves the key version against one that the snapshot has yet to bring.
+ *   - While a snapshot is loaded, and if the miss was then, a set after a miss is a write (may_leave_key_version()). It
+ *     drops only an item that is not younger than its miss, and moves the key version against one that the snapshot has
+ *     yet to bring.
  */
 static void settle_refusal(larder_pool *pool, const larder_place *place, const larder_key *key,
                            enum larder_result result, const larder_claim *claim)
@@ -377,13 +379,34 @@ enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key
         return refused(pool, &place, key, result, terms, claim);
     }
     larder_count(pool, LARDER_SETS);
+    claim->stored = true;
     return LARDER_OK;
+}
+
+/* What was stored in a pool that was closed meanwhile: has it come to this one with the snapshot? If not, it does not
+ * come any more: a loader that is about to publish it starts over, and is refused. In a pool that began with nothing,
+ * an item may have that version by chance. */
+static bool has_come(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t version)
+{
+    /* acquire: what is told of the loading is complete. */
+    if (atomic_load_explicit(&pool->header->began, memory_order_acquire) == LARDER_BEGAN_EMPTY) {
+        return false;
+    }
+    if (larder_snapshot_is_loading(pool)) {
+        uint64_t before;
+        larder_begin_write(pool, place, &before);
+        larder_oust(pool, place, key);
+    }
+    return word_of(pool, place, key, version) != 0;
 }
 
 enum larder_result larder_store_too_late(larder_pool *pool, const larder_key *key, const larder_terms *terms,
                                          larder_claim *claim)
 {
     larder_place place = larder_place_of(pool, key->hash);
+    if (claim->stored && has_come(pool, &place, key, claim->version)) {
+        return LARDER_OK;
+    }
     claim->fill = claim->fill && may_leave_key_version(pool, claim);
     return refused(pool, &place, key, LARDER_BUSY, terms, claim);
 }

@@ -10,7 +10,6 @@
 #include "terms.h"
 
 /* What a store turned out to be, when its terms met the request and the pool. */
-/* What a store turns out to be. */
 typedef struct larder_claim {
     /* By its terms (store.c: claim_of()): */
     uint64_t token;    /* refused if its key or a tag has changed since; LARDER_NO_TOKEN: nothing judges it */
@@ -24,6 +23,7 @@ typedef struct larder_claim {
     uint64_t version;   /* of the item */
     bool raised;        /* LARDER_VERSION_RAISED */
     uint64_t looked_at; /* as of which invalidation its tags are known to be older */
+    bool stored;
 } larder_claim;
 
 /* Stores a value, in the middle of an operation, and writes to `claim` what the store turned out to be. Refusals are
@@ -34,8 +34,8 @@ enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key
                                         const larder_terms *terms, larder_claim *claim);
 
 /* The pool was closed in the middle of such a store, and this is the next pool. `claim` is what the store turned out to
- * be in the first. The store is refused, and the key's old item goes or stays, as after every refusal. If it stays, the
- * item that came out of the snapshot may have either value. */
+ * be in the first. If its item has come with the snapshot, the store is done. Else it is refused, its item does not
+ * come any more, and the key's old item goes or stays, as after every refusal. */
 enum larder_result larder_store_too_late(larder_pool *pool, const larder_key *key, const larder_terms *terms,
                                          larder_claim *claim);
 

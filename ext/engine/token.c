@@ -1,5 +1,6 @@
 #include "token.h"
 #include "recent.h"
+#include "snapshot.h"
 #include "tag.h"
 #include "in_flight.h"
 
@@ -34,6 +35,8 @@ struct larder_memory {
     misses young, old;
     uint64_t began; /* ms; when the first of the young ones can have been missed */
     uint32_t events;
+    bool is_loaded; /* no miss that comes can have been while the pool's snapshot was being loaded */
+    uint64_t doubt; /* ... but those up to this token can; 0: none */
     uint64_t since; /* from this tick on, `ticks` of the ticks were this request's own */
     uint64_t ticks;
     own_event event[LARDER_OWN_MAX];
@@ -211,7 +214,7 @@ void larder_memory_forget(larder_memory *memory)
         memset(&memory->young_bits, 0, sizeof memory->young_bits);
         memory->marked = false;
     }
-    memory->since = memory->ticks = 0;
+    memory->doubt = memory->since = memory->ticks = 0;
     if (memory->events > 0) {
         memset(memory->event, 0, sizeof memory->event);
         memory->events = 0;
@@ -229,7 +232,7 @@ void larder_memory_outlive(larder_memory *memory)
 {
     make_foreign(&memory->young);
     make_foreign(&memory->old);
-    memory->since = memory->ticks = 0;
+    memory->doubt = memory->since = memory->ticks = 0;
     if (memory->events > 0) {
         memset(memory->event, 0, sizeof memory->event);
         memory->events = 0;
@@ -238,7 +241,24 @@ void larder_memory_outlive(larder_memory *memory)
 
 void larder_missed(larder_pool *pool, const larder_key *key)
 {
-    remember_miss(pool->memory, key, larder_now_logical(pool->header));
+    uint64_t token = larder_now_logical(pool->header);
+    if (!pool->memory->is_loaded) {
+        /* This miss was before we look, and the last item may have come in between. */
+        pool->memory->is_loaded = !larder_snapshot_is_loading(pool);
+        pool->memory->doubt = token;
+    }
+    remember_miss(pool->memory, key, token);
+}
+
+void larder_memory_watch_loading(larder_pool *pool)
+{
+    /* acquire: as in larder_snapshot_is_loading(). Whether the loader is alive, the first miss asks. */
+    pool->memory->is_loaded = atomic_load_explicit(&pool->header->loader, memory_order_acquire) == 0;
+}
+
+bool larder_missed_in_doubt(const larder_pool *pool, uint64_t token)
+{
+    return token <= pool->memory->doubt;
 }
 
 void larder_missed_nowhere(larder_pool *pool, const larder_key *key)

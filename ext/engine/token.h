@@ -65,11 +65,18 @@ void larder_memory_age(larder_memory *memory, uint64_t now);
 /* The pool is another now. What the request has missed in the first may be untrue by what others did in the second. */
 void larder_memory_outlive(larder_memory *memory);
 
+/* A pool was attached to, and nothing was looked for in it yet: notes whether its snapshot is being loaded. */
+void larder_memory_watch_loading(larder_pool *pool);
+
 /* The key was missed now. Of several misses of a key the first counts. */
 void larder_missed(larder_pool *pool, const larder_key *key);
 
 /* The key was missed because the pool could not be reached: what others do to it is unknown until it can be. */
 void larder_missed_nowhere(larder_pool *pool, const larder_key *key);
+
+/* Was the miss with that token, in this pool, while its snapshot was being loaded? Then what was not there yet may have
+ * been older than it, and come since. */
+bool larder_missed_in_doubt(const larder_pool *pool, uint64_t token);
 
 /* The token of the key's miss, which is used up by this; LARDER_NO_TOKEN: it was not missed. */
 uint64_t larder_missed_take(larder_pool *pool, const larder_key *key);
