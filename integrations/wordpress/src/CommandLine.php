@@ -58,17 +58,25 @@ final class CommandLine
      */
     public function flush(array $arguments, array $options): void
     {
+        $site = isset($options['site']) ? Plugin::site($options['site']) : null;
+        if ($site === null && isset($options['site'])) {
+            \WP_CLI::error("There is no site with the number {$options['site']}; nothing was flushed.");
+        }
         if (isset($options['pages']) || isset($options['page'])) {
             $pages = $this->plugin->pages;
-            $isFlushed = isset($options['page']) ? $pages->forget($options['page']) : $pages->flush(isset($options['site']) ? (int) $options['site'] : null);
-            $isFlushed ? \WP_CLI::success('Flushed.') : \WP_CLI::error('The store of pages could not be reached; nothing was flushed.');
+            $mistake = match (true) {
+                isset($options['page']) => $pages->forget($options['page']),
+                $pages->flush($site) => null,
+                default => 'The store of pages could not be reached; nothing was flushed.',
+            };
+            $mistake === null ? \WP_CLI::success('Flushed.') : \WP_CLI::error($mistake);
 
             return;
         }
         $cache = $this->cache();
         $isFlushed = match (true) {
             isset($options['group']) => $cache->flush_group($options['group']),
-            isset($options['site']) => $cache->flush_site((int) $options['site']),
+            $site !== null => $cache->flush_site($site),
             default => $cache->flush(),
         };
         if ($isFlushed) {

@@ -103,21 +103,32 @@ final class Endpoint
         if ($name === '' && ($what === 'group' || $what === 'page')) {
             return new \WP_Error('larder_name', __('Say which one: a group, or the address of a page.', 'larder'), ['status' => 400]);
         }
+        $site = $name === '' ? get_current_blog_id() : Plugin::site($name);
+        if ($what === 'site' && $site === null) {
+            /* translators: %s: what was given for the number of a site. */
+            return new \WP_Error('larder_site', sprintf(__('There is no site with the number %s; nothing was flushed.', 'larder'), $name), ['status' => 400]);
+        }
         $cache = ObjectCache::current();
         $pages = $this->plugin->pages;
-        $site = ctype_digit($name) ? (int) $name : get_current_blog_id();
-        $isDone = match ($what) {
-            'cache' => wp_cache_flush(),
-            'pages' => $pages->flush(),
-            'everything' => $pages->flush() && wp_cache_flush(),
-            'site' => $pages->flush($site) && $cache?->flush_site($site) === true,
-            'group' => $cache?->flush_group($name) === true,
-            default => $pages->forget($name),
+        if ($what === 'page') {
+            $mistake = $pages->forget($name);
+
+            return $mistake === null ? new \WP_REST_Response(['done' => true]) : new \WP_Error('larder_page', $mistake, ['status' => $pages->trouble() === null ? 400 : 503]);
+        }
+        // Where one store fails, the other is flushed.
+        $done = match ($what) {
+            'cache' => [wp_cache_flush()],
+            'pages' => [$pages->flush()],
+            'site' => [$pages->flush($site), $cache?->flush_site($site) === true],
+            'group' => [$cache?->flush_group($name) === true],
+            default => [$pages->flush(), wp_cache_flush()],
         };
 
-        return $isDone === true
+        return !\in_array(false, $done, true)
             ? new \WP_REST_Response(['done' => true])
-            : new \WP_Error('larder_store', __('The store does not answer; nothing was flushed.', 'larder'), ['status' => 503]);
+            : new \WP_Error('larder_store', \in_array(true, $done, true)
+                ? __('One of the stores does not answer; only the other was flushed.', 'larder')
+                : __('The store does not answer; nothing was flushed.', 'larder'), ['status' => 503]);
     }
 
     /** @param \WP_REST_Request<array<string, mixed>> $request */

@@ -238,12 +238,38 @@ final class PageCache
         return $this->kill($site === null ? ['network'] : [PageTags::of('site', site: $site)], 'flush');
     }
 
-    /** Kills one page, in whichever scheme and behind whichever proxy it was made. */
-    public function forget(string $url): bool
+    /**
+     * Kills one page, in each scheme and behind each proxy that it was made for.
+     *
+     * @param string $url its address, or the path of one of this site's
+     *
+     * @return ?string why not, in a sentence
+     */
+    public function forget(string $url): ?string
     {
-        $at = preg_replace('~^[a-z]+://~i', '', explode('#', $url)[0]);
+        $home = (string) preg_replace('~^([a-z]+://[^/]+).*$~i', '$1', home_url());
+        $address = match (true) {
+            str_starts_with($url, '/') => $home . $url,
+            preg_match('~^https?://~i', $url) !== 1 => "http://{$url}",
+            default => $url,
+        };
+        $parts = parse_url($address);
+        $host = strtolower(($parts['host'] ?? '') . (isset($parts['port']) ? ":{$parts['port']}" : ''));
+        $site = match (true) {
+            $host === '' => null,
+            is_multisite() => get_site_by_path($host, $parts['path'] ?? '/')->blog_id ?? null,
+            "//{$host}" === strstr(strtolower($home), '//') => get_current_blog_id(),
+            default => null,
+        };
+        if ($site === null) {
+            /* translators: 1: what was given, 2: the address of the front page. */
+            return sprintf(__('%1$s is no address of a page here; addresses look like %2$s.', 'larder'), $url, home_url('/'));
+        }
+        // As a visitor who asks for it so finds it, and has it named.
+        $uri = $this->decision($address)['uri'];
+        $at = $host . ($uri !== '' ? $uri : (string) preg_replace('~^[a-z]+://[^/?#]*|#.*$~i', '', $address));
 
-        return $this->kill([PageTags::of('url', (string) $at)], "page {$at}");
+        return $this->kill([PageTags::of('url', $at, $site)], "page {$at}") ? null : __('The store of pages does not answer; the page was not cleared.', 'larder');
     }
 
     /**

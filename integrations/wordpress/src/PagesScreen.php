@@ -94,7 +94,7 @@ final class PagesScreen
             'disable' => $this->pages->disable(),
             'flush' => $this->pages->flush() ? null : $unknown,
             'site' => $this->pages->flush(get_current_blog_id()) ? null : $unknown,
-            'page' => \is_string($url) && $this->pages->forget((string) wp_unslash($url)) ? null : $unknown,
+            'page' => $this->pages->forget(\is_string($url) ? (string) wp_unslash($url) : ''),
             'save' => $this->pages->configure([...$this->pages->options(), ...$this->posted()]),
         };
         $back = wp_get_referer();

@@ -200,6 +200,15 @@ final class Plugin
         }
     }
 
+    /** @return ?int the site with this number; null: there is none */
+    public static function site(string $number): ?int
+    {
+        $site = ctype_digit($number) ? (int) $number : 0;
+
+        // WordPress takes 0 for the present one.
+        return $site > 0 && (is_multisite() ? get_site($site) !== null : $site === get_current_blog_id()) ? $site : null;
+    }
+
     public function choice(): Choice
     {
         return Choice::make(Directory::find(Settings::identity()));

@@ -66,6 +66,9 @@ final class CommandLineTest extends TestCase
         try {
             $network->run('wp_insert_site(["domain" => "example.com", "path" => "/two/", "network_id" => 1, "user_id" => 1]); wp_cache_set("key", 1, "shop"); switch_to_blog(2); wp_cache_set("key", 2, "shop");');
             self::assertSame("Success: Flushed.\n", $this->wp('flush --site=2', site: $network));
+            foreach (['3', 'two', '0'] as $number) {
+                self::assertSame("Error: There is no site with the number {$number}; nothing was flushed.\n", $this->wp("flush --site={$number}", status: 1, site: $network));
+            }
             self::assertSame('1 none', $network->run('echo wp_cache_get("key", "shop"), " "; switch_to_blog(2); echo wp_cache_get("key", "shop") ?: "none";'));
         } finally {
             $network->removePool();

@@ -110,6 +110,17 @@ final class FaceTest extends TestCase
         $fill();
         self::assertSame([200, '0000'], [$flush('site'), $left()]);
         self::assertSame([400, 400, 400], [$flush('group'), $flush('page'), $flush('nothing')]);
+        $fill();
+        foreach (['page' => ['hello-world', 'https://other.example/hello-world/', 'http://'], 'site' => ['2', 'two']] as $what => $names) {
+            foreach ($names as $name) {
+                self::assertSame(400, $flush($what, $name), "{$what} {$name}");
+            }
+        }
+        self::assertSame('1211', $left(), 'nothing that is not there takes something else');
+        foreach (['/hello-world/', self::$site->host . '/hello-world/', strtoupper(self::$site->url) . '/hello-world/', self::$site->url . '/hello-world/?utm_source=letter#more'] as $address) {
+            $fill();
+            self::assertSame([200, '1201'], [$flush('page', $address), $left()], $address);
+        }
         $reasons = array_merge(...array_column($this->figures()['purges'], 'reasons'));
         self::assertContains('flush', $reasons);
     }
@@ -195,6 +206,13 @@ final class FaceTest extends TestCase
             self::assertSame(['The object cache is on and uses shared memory.', 'Larder', 'Number of a site'], [$seen['state'], $seen['menu'], $seen['label']]);
             self::assertSame("{$network->url}/wp-admin/network/settings.php?page=larder#larder-pages-form", $seen['settings']);
             self::assertSame([true, false], array_map(static fn(array $host): bool => $network->visit('/', $host)->isHit(), $hosts), 'the second site alone is flushed');
+
+            $network->visit('/', $hosts[1]);
+            $admin = $this->logIn($network, 'admin');
+            $flush = static fn(string $what, string $name): int => $network->visit('/wp-json/larder/v1/flush?' . http_build_query(['what' => $what, 'name' => $name]), $admin, 'POST')->status;
+            $areHits = static fn(): array => array_map(static fn(array $host): bool => $network->visit('/', $host)->isHit(), $hosts);
+            self::assertSame([[400, 400], [true, true]], [[$flush('site', '3'), $flush('page', 'http://third.example.com/')], $areHits()]);
+            self::assertSame([200, [true, false]], [$flush('page', 'http://second.example.com/'), $areHits()], 'the page of the other site');
 
             // The owner of one site sees no figures of all.
             [$cookies, $nonce] = $this->logIn($network, 'owner');
