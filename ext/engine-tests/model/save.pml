@@ -4,12 +4,18 @@
  * a crash does nothing after it; what is on the disk stays. What an operation and the loader's fill do to the key's
  * word is a step each here: publish.pml and token.pml prove that they may be taken for that.
  *
- *   S  no process reads the item after its delete has returned
+ *   S  no process reads the item after its delete has returned, or after its store was refused
  *
  * SETS: instead of a delete, a set after a miss, whose value is evicted at once. It moves the key version only while a
  * snapshot is being loaded; so it and the loader have to agree on whether that is so, although the loader may be killed
  * or not come for long.
+ *
+ * STORES: the item is stored. The store of a pool that was closed looks in the next one whether the item has come, and
+ * is refused if not; then it must not come any more.
  */
+#ifdef STORES
+#define SETS
+#endif
 #ifndef CRASHES
 #define CRASHES 1
 #endif
@@ -102,10 +108,31 @@ inline maker()
 proctype operation()
 {
     byte p, mine, loader_is;
-    bit have, late;
+    bit have, late, is_there, is_stored;
     mine = epoch;
 again:
     maker();
+#ifdef STORES
+    if
+    :: !is_stored -> step(item[p] = 1; is_stored = 1; is_there = 1)
+    :: else ->
+       is_loading();
+#ifndef BREAK_CARRIED_COMES_LATER
+       step(if :: loader_is != NOBODY -> key_version[p] = 1 :: else fi);
+#endif
+#ifdef BREAK_CARRIED_UNASKED
+       is_there = 0
+#else
+       step(is_there = item[p])
+#endif
+    fi;
+    step(late = closed[p]);
+    if
+    :: late -> goto again
+    :: else -> step(returned = !is_there)
+    fi;
+    goto over;
+#endif
 #ifdef BREAK_OPERATION_LOOKS_FIRST
     step(late = closed[p]);
 #endif
@@ -197,7 +224,9 @@ proctype machine()
 
 init {
     atomic {
+#ifndef STORES
         item[0] = 1;
+#endif
         run operation();
         run saver();
         run reader();
