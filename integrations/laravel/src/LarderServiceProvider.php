@@ -34,7 +34,8 @@ final class LarderServiceProvider extends ServiceProvider
 
     public function register(): void
     {
-        $this->app->singleton(Caches::class, static fn(Application $app): Caches => new Caches(static fn(): LoggerInterface => $app->make(LoggerInterface::class)));
+        // Octane clones the application for each request. A singleton that is made there would be that request's alone.
+        $this->app->instance(Caches::class, new Caches(fn(): LoggerInterface => $this->app->make(LoggerInterface::class)));
         // The managers take these closures for methods of their own, so they cannot be static, nor be closures over $this.
         $cache = self::cache(...);
         $this->callAfterResolving('cache', static function (CacheManager $caches) use ($cache): void {

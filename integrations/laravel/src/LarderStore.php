@@ -7,6 +7,7 @@ namespace Larder\Laravel;
 use Illuminate\Cache\TaggableStore;
 use Illuminate\Contracts\Cache\LockProvider;
 use Larder\Cache;
+use Larder\Cache\Lookout;
 use Larder\Exception\NotACounter;
 use Larder\Exception\Unstorable;
 use Larder\Numbers;
@@ -23,16 +24,23 @@ use Larder\Ttl;
  */
 final class LarderStore extends TaggableStore implements LockProvider, FlushableLocks
 {
+    private readonly ?Lookout $lookout;
+
     /** @param list<string> $tags that each item is put under */
     public function __construct(
         public readonly Cache $cache,
         private readonly string $prefix = '',
         private readonly array $tags = [],
-    ) {}
+        ?Lookout $lookout = null,
+    ) {
+        $this->lookout = $lookout ?? Lookout::of($cache);
+    }
 
     /** @param string $key */
     public function get($key): mixed
     {
+        $this->lookout?->look($this->prefix . $key);
+
         return $this->cache->get($this->prefix . $key);
     }
 
@@ -43,6 +51,9 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function many(array $keys): array
     {
+        if ($this->lookout !== null && $keys !== []) {
+            $this->lookout->look($this->prefix . reset($keys));
+        }
         $found = $this->cache->getMany(array_map(fn(int|string $key): string => $this->prefix . $key, $keys));
         $values = [];
         foreach ($keys as $key) {
@@ -171,7 +182,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
             $tags[] = \is_string($name) ? $name : self::nameOf($name);
         }
 
-        return new LarderTaggedCache(new self($this->cache, $this->prefix, $tags), new LarderTagSet($this, $tags));
+        return new LarderTaggedCache(new self($this->cache, $this->prefix, $tags, $this->lookout), new LarderTagSet($this, $tags));
     }
 
     /**

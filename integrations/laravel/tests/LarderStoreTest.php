@@ -23,6 +23,7 @@ use Illuminate\Contracts\Queue\Job;
 use Illuminate\Contracts\Queue\Queue;
 use Illuminate\Filesystem\FilesystemServiceProvider;
 use Illuminate\Foundation\Application;
+use Illuminate\Foundation\CacheBasedMaintenanceMode;
 use Illuminate\Queue\Connectors\ConnectorInterface;
 use Illuminate\Queue\Events\JobExceptionOccurred;
 use Illuminate\Queue\Events\JobProcessed;
@@ -536,6 +537,24 @@ final class LarderStoreTest extends TestCase
         self::assertSame($application->make(Caches::class)->at($dsn), self::store($cache)->cache);
     }
 
+    /** Octane clones the application for each request. What is opened in one has to be known to those that follow. */
+    public function testAStoreThatARequestOfOctaneIsTheFirstToUseBeginsEachRequestThatFollows(): void
+    {
+        $dsn = "array: > {$this->pools->dsn('SQLite')}";
+        $application = $this->application(['dsn' => $dsn]);
+        $caches = $application->make(CacheManager::class);
+        $other = new Repository(new LarderStore(Cache::open($dsn), 'laravel:'));
+        $seen = [];
+        foreach ([1, 2, 3] as $value) {
+            $other->forever('key', $value);
+            $sandbox = clone $application;
+            $caches->setApplication($sandbox);
+            $sandbox->make(Dispatcher::class)->dispatch('Laravel\Octane\Events\RequestReceived');
+            $seen[] = $caches->store('larder')->get('key');
+        }
+        self::assertSame([1, 2, 3], $seen);
+    }
+
     /** @return iterable<string, array{?string, int}> what happens in the job that the worker has, if it has one, and after how many looks at the queue the worker stops */
     public static function jobs(): iterable
     {
@@ -601,6 +620,58 @@ final class LarderStoreTest extends TestCase
         });
         $worker->setCache($cache)->daemon('null', 'default', new WorkerOptions(memory: 4_096, timeout: 0, sleep: 0));
         self::assertSame($expected, $looks);
+    }
+
+    /** A worker that is paused for maintenance dispatches no events. */
+    public function testAWorkerThatIsDownForMaintenanceSeesTheEndOfIt(): void
+    {
+        $dsn = "array: > {$this->pools->dsn('SQLite')}";
+        $application = $this->application(['dsn' => $dsn]);
+        $maintenance = new CacheBasedMaintenanceMode($application->make(CacheManager::class), 'larder', 'illuminate:foundation:down');
+        $other = new Repository(new LarderStore(Cache::open($dsn), 'laravel:'));
+        $other->forever('illuminate:foundation:down', ['status' => 503]);
+        $pauses = 0;
+        $down = static function () use ($maintenance, $other, &$pauses): bool {
+            $pauses++;
+            $isDown = $maintenance->active();
+            $other->forget('illuminate:foundation:down');
+
+            return $isDown && $pauses < 5;
+        };
+        $worker = new Worker(new QueueManager($application), $application->make(Dispatcher::class), self::createStub(ExceptionHandler::class), $down);
+        $application->make(Dispatcher::class)->listen(Looping::class, static function () use ($worker): false {
+            $worker->shouldQuit = true;
+
+            return false;
+        });
+        $worker->daemon('null', 'default', new WorkerOptions(memory: 4_096, timeout: 0, sleep: 1));
+        self::assertLessThan(5, $pauses);
+    }
+
+    public function testACommandThatWaitsForASignalSeesIt(): void
+    {
+        $dsn = "array: > {$this->pools->dsn('SQLite')}";
+        $cache = self::opened($this->application(['dsn' => $dsn]));
+        $other = new Repository(new LarderStore(Cache::open($dsn), 'laravel:'));
+        foreach ([
+            static fn(): mixed => $cache->get('signal'),
+            static fn(): mixed => $cache->many(['another', 'signal'])['signal'],
+            static fn(): mixed => $cache->tags('signals')->get('signal'),
+        ] as $number => $read) {
+            $others = $number === 2 ? $other->tags('signals') : $other;
+            $others->forever('signal', 'go on');
+            $cache->get('missing');
+            for ($tries = 0; $tries < 30 && $read() !== 'stop'; $tries++) {
+                $others->forever('signal', 'stop');
+                usleep(100_000);
+            }
+            self::assertSame('stop', $read(), (string) $number);
+            // What was missing is still judged.
+            $other->put('missing', 'theirs', 100);
+            self::assertFalse($cache->put('missing', 'outdated', 100));
+            $other->forget('missing');
+            self::assertNull($cache->get('missing'));
+        }
     }
 
     public function testAJobThatARequestRunsItselfLeavesTheRequestItsMisses(): void
