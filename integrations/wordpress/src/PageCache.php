@@ -450,9 +450,10 @@ final class PageCache
     private function rules(): array
     {
         $rules = [];
-        foreach (['arguments', 'dropped', 'harmless', 'paths', 'cookies', 'agents'] as $name) {
+        foreach (PageRules::LISTS as $name) {
             $listed = $this->options()[$name] ?? [];
-            $rules[$name] = \is_array($listed) ? array_values(array_filter($listed, is_string(...))) : [];
+            $lines = array_map(static fn(string $line): string => PageRules::of($name, $line), \is_array($listed) ? array_filter($listed, is_string(...)) : []);
+            $rules[$name] = array_values(array_unique(array_filter($lines, static fn(string $line): bool => $line !== '')));
         }
 
         return $rules;

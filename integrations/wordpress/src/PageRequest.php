@@ -446,8 +446,10 @@ final class PageRequest
         if (preg_match('~\.php(?:/|$)|/wp-(?:admin|json|login|content|includes)(?:/|$)|\.(?:css|js|png|jpe?g|gif|ico|svg|webp|woff2?|map)$~i', $path) === 1) {
             return ['', '', 'path'];
         }
+        // As PageRules writes a path.
+        $plain = rtrim(rawurldecode($path), '/') . '/';
         foreach ($rules['paths'] ?? [] as $pattern) {
-            if (PageHit::matches($pattern, $path)) {
+            if (PageHit::matches($pattern, $plain)) {
                 return ['', '', "path:{$pattern}"];
             }
         }

@@ -9,7 +9,8 @@ final class PagesScreen
 {
     private const ACTIONS = ['enable', 'replace', 'disable', 'flush', 'site', 'page', 'save'];
 
-    private const LONGEST_LINE = 200;
+    /** Lines that were left out which are shown. */
+    private const MOST_REFUSED = 5;
 
     public function __construct(
         private readonly PageCache $pages,
@@ -95,16 +96,14 @@ final class PagesScreen
             'flush' => $this->pages->flush() ? null : $unknown,
             'site' => $this->pages->flush(get_current_blog_id()) ? null : $unknown,
             'page' => $this->pages->forget(\is_string($url) ? (string) wp_unslash($url) : ''),
-            'save' => $this->pages->configure([...$this->pages->options(), ...$this->posted()]),
+            'save' => $this->save(),
         };
         $back = wp_get_referer();
         if (($action === 'page' || $action === 'site') && $mistake === null && $back !== false) {
             wp_safe_redirect($back);
             exit;
         }
-        $page = is_multisite() ? network_admin_url('settings.php') : admin_url('options-general.php');
-        wp_safe_redirect(add_query_arg(['page' => 'larder', 'larder-done' => $action, 'larder-mistake' => $mistake === null ? false : rawurlencode($mistake)], $page));
-        exit;
+        Notice::answer($action, $mistake);
     }
 
     private function form(): void
@@ -162,7 +161,7 @@ final class PagesScreen
         ];
     }
 
-    /** @return array<string, mixed> what the form says */
+    /** @return array<string, mixed> what the form says in numbers */
     private function posted(): array
     {
         $ttl = $_POST['larder-ttl'] ?? '';
@@ -175,19 +174,39 @@ final class PagesScreen
         if (\is_string($stale) && preg_match('/^\d{1,6}$/D', $stale) === 1) {
             $options['stale'] = min(PageCache::LONGEST_STALE, (int) $stale);
         }
-        foreach (array_keys($this->lists()) as $name) {
-            $text = $_POST["larder-{$name}"] ?? '';
-            $lines = [];
-            foreach (explode("\n", \is_string($text) ? (string) wp_unslash($text) : '') as $line) {
-                $line = trim($line);
-                if ($line !== '' && $line !== '*' && \strlen($line) <= self::LONGEST_LINE && preg_match('/[\x00-\x1f\x7f]/', $line) !== 1) {
-                    $lines[] = $line;
-                }
-            }
-            $options[$name] = array_values(array_unique($lines));
-        }
 
         return $options;
+    }
+
+    /** @return ?string what was not saved, in sentences */
+    private function save(): ?string
+    {
+        $options = $this->posted();
+        $sentences = [];
+        foreach ($this->lists() as $name => [$label]) {
+            $text = $_POST["larder-{$name}"] ?? '';
+            $lines = array_unique(array_filter(array_map(trim(...), explode("\n", \is_string($text) ? (string) wp_unslash($text) : '')), static fn(string $line): bool => $line !== ''));
+            $kept = array_filter($lines, static fn(string $line): bool => PageRules::of($name, $line) !== '');
+            $options[$name] = \array_slice(array_values($kept), 0, PageRules::MOST);
+            $refused = array_map(static fn(string $line): string => mb_substr($line, 0, 60) . (mb_strlen($line) > 60 ? '…' : ''), array_values(array_diff($lines, $kept)));
+            if ($refused !== []) {
+                $rest = \count($refused) - self::MOST_REFUSED;
+                /* translators: %d: a number of lines. */
+                $named = implode(', ', [...\array_slice($refused, 0, self::MOST_REFUSED), ...$rest > 0 ? [sprintf(__('and %d more', 'larder'), $rest)] : []]);
+                /* translators: 1: the name of a setting, 2: the lines, 3: a sentence that says how such lines are written. */
+                $sentences[] = sprintf(__('%1$s: these lines match nothing, and were left out: %2$s. %3$s', 'larder'), $label, $named, PageRules::sentence($name));
+            }
+            if (\count($kept) > PageRules::MOST) {
+                /* translators: 1: the name of a setting, 2: a number of lines. */
+                $sentences[] = sprintf(__('%1$s: only the first %2$d lines were kept.', 'larder'), $label, PageRules::MOST);
+            }
+        }
+        $mistake = $this->pages->configure([...$this->pages->options(), ...$options]);
+        if ($mistake !== null) {
+            return $mistake;
+        }
+
+        return $sentences === [] ? null : implode(' ', [__('The settings are saved, without some lines.', 'larder'), ...$sentences]);
     }
 
     private function button(string $action, string $label): void

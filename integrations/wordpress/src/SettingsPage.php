@@ -19,7 +19,7 @@ final class SettingsPage
             add_submenu_page(is_multisite() ? 'settings.php' : 'options-general.php', 'Larder', 'Larder', $this->capability(), 'larder', $this->show(...));
         });
         add_action('admin_post_larder', $this->act(...));
-        add_action(is_multisite() ? 'network_admin_notices' : 'admin_notices', $this->notice(...));
+        add_action(is_multisite() ? 'network_admin_notices' : 'admin_notices', Notice::show(...));
     }
 
     private function show(): void
@@ -115,22 +115,7 @@ final class SettingsPage
             'resize' => $this->plugin->resize($this->bytes($_POST['larder-size'] ?? '')),
             'flush' => wp_cache_flush() ? null : __('The store could not be flushed; it does not answer.', 'larder'),
         };
-        $page = is_multisite() ? network_admin_url('settings.php') : admin_url('options-general.php');
-        wp_safe_redirect(add_query_arg(['page' => 'larder', 'larder-done' => $action, 'larder-mistake' => $mistake === null ? false : rawurlencode($mistake)], $page));
-        exit;
-    }
-
-    private function notice(): void
-    {
-        if (($_GET['page'] ?? '') !== 'larder' || !isset($_GET['larder-done'])) {
-            return;
-        }
-        $mistake = $_GET['larder-mistake'] ?? null;
-        printf(
-            '<div class="notice notice-%s"><p>%s</p></div>',
-            \is_string($mistake) ? 'error' : 'success',
-            \is_string($mistake) ? esc_html(wp_unslash($mistake)) : esc_html__('Done.', 'larder'),
-        );
+        Notice::answer($action, $mistake);
     }
 
     private function capability(): string

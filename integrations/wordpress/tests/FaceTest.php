@@ -135,6 +135,53 @@ final class FaceTest extends TestCase
         self::assertEqualsWithDelta(300_000, $group['bytes'] ?? 0, 10_000);
     }
 
+    public function testAnExclusionHoldsHoweverItIsWrittenAndOneThatMatchesNothingIsNamed(): void
+    {
+        [$cookies] = $this->browser('admin');
+        $settings = '/wp-admin/options-general.php?page=larder';
+        /** @param array<string, string> $lists */
+        $save = static function (array $lists) use ($cookies, $settings): string {
+            preg_match('~id="larder-pages-form".*?name="_wpnonce" value="(\w+)"~s', self::$site->visit($settings, [$cookies])->body, $nonce);
+            $answer = self::$site->visit('/wp-admin/admin-post.php', [$cookies], 'POST', ['action' => 'larder_pages', 'larder' => 'save', '_wpnonce' => $nonce[1] ?? '', ...$lists]);
+            self::assertSame(302, $answer->status);
+            $page = self::$site->visit(substr($answer->header('location'), \strlen(self::$site->url)), [$cookies])->body;
+
+            return preg_match('~<div class="notice notice-(?:error|success)"><p>(.*?)</p></div>~s', $page, $said) === 1 ? html_entity_decode(strip_tags($said[1])) : '';
+        };
+        $isHit = static function (string $uri, string $cookie = ''): bool {
+            self::$site->visit($uri);
+
+            return self::$site->visit($uri, $cookie === '' ? [] : ["Cookie: {$cookie}"])->isHit();
+        };
+        try {
+            self::$site->run('wp_insert_post(["post_title" => "Kaese", "post_name" => "käse", "post_type" => "page", "post_status" => "publish"]);');
+            self::assertTrue($isHit('/sample-page/'));
+            foreach (['sample-page', '/sample-page', '/sample-page/', '/sample-page/*', '/sam*', self::$site->url . '/sample-page/'] as $line) {
+                self::assertSame('Done.', $save(['larder-paths' => $line]), $line);
+                self::assertSame([false, true], [$isHit('/sample-page/'), $isHit('/hello-world/')], $line);
+            }
+            foreach (['/käse/', '/k%C3%A4se', '/k%c3%a4se'] as $line) {
+                self::assertSame('Done.', $save(['larder-paths' => $line]), $line);
+                self::assertSame([false, true], [$isHit('/k%c3%a4se/'), $isHit('/hello-world/')], $line);
+            }
+            self::assertSame('Done.', $save(['larder-harmless' => "consent.given\nseen*", 'larder-agents' => 'Reader*']));
+            self::assertSame([true, true, false], [$isHit('/hello-world/', 'consent.given=1'), $isHit('/hello-world/', 'seen-it=1'), $isHit('/hello-world/', 'other=1')]);
+            self::assertFalse(self::$site->visit('/hello-world/', ['User-Agent: A Reader/2'])->isHit());
+
+            $said = $save(['larder-paths' => "*\n^/foo/(a|b)$\n/a*b\n/shop/?a=1\nhttps://other.example/x/\n/live/*\n/" . str_repeat('x', 250), 'larder-cookies' => "*\na=b", 'larder-arguments' => "?a\nutm_*\norderby"]);
+            foreach (['The settings are saved, without some lines.', 'Paths that are not cached: these lines match nothing, and were left out: *, ^/foo/(a|b)$, /a*b, /shop/?a=1, https://other.example/x/, and 1 more.', '*, a=b.', '?a, utm_*.'] as $sentence) {
+                self::assertStringContainsString($sentence, $said);
+            }
+            self::assertSame('["/live/*"] [] ["orderby"]', self::$site->run('$of = get_option("larder_pages"); echo json_encode($of["paths"], JSON_UNESCAPED_SLASHES), " ", json_encode($of["cookies"]), " ", json_encode($of["arguments"]);'));
+            self::assertStringContainsString('Paths that are not cached: only the first 500 lines were kept.', $save(['larder-paths' => implode("\n", array_map(static fn(int $i): string => "/p{$i}/", range(1, 10_000)))]));
+            self::assertSame('500', self::$site->run('echo count(get_option("larder_pages")["paths"]);'));
+            // A link of another site's says nothing in the name of this one.
+            self::assertStringNotContainsString('Call us', self::$site->visit("{$settings}&larder-done=save&larder-mistake=Call+us&larder-signature=0", [$cookies])->body);
+        } finally {
+            self::$site->run('delete_option("larder_pages"); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
+        }
+    }
+
     public function testASummaryIsThatOfTheTimes(): void
     {
         $of = $this->decoded($this->ask('summary?' . http_build_query(['times' => [1, 2, 3, 4, 10]]), $this->browser('admin'), 'POST'));

@@ -1196,7 +1196,8 @@ final class PageCacheTest extends TestCase
         self::assertSame('The page cache is on, and keeps pages in shared memory.', $seen['state']);
         self::assertSame([], $seen['withoutLabel']);
         self::assertSame(['Page cached for visitors', 'Page not cached'], [$seen['cached'], $seen['cleared']]);
-        self::assertSame(['Done.', '/sample*'], [$seen['saved'], $seen['paths']]);
+        self::assertStringContainsString('Paths that are not cached: these lines match nothing, and were left out: *. A path has', \is_string($seen['saved']) ? $seen['saved'] : '');
+        self::assertSame('/sample*', $seen['paths']);
         self::assertSame(0, $seen['overflow']);
         self::assertSame('Larder; fwd=bypass; detail=path', $site->visit('/sample-page/')->header('cache-status'));
         // Without the nonce, or without the right, nothing happens.
