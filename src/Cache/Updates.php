@@ -8,6 +8,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Item;
 use Larder\PendingItem;
+use Larder\SaveMode;
 use Larder\Store;
 use Larder\Token;
 use Larder\Ttl;
@@ -65,7 +66,7 @@ final class Updates
             }
             $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($pending->ttl()), $pending->tags(), $token, version: $found->version ?? Item::FROM_NOTHING, keeps: true);
             // What could not be stored makes nothing untrue: the value is made from what is there.
-            $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item]));
+            $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], self::mode($found)));
             if ($unsaved === null || $unsaved === []) {
                 return $this->writes->noteAdded($key, $unsaved);
             }
@@ -86,6 +87,12 @@ final class Updates
         $item = $fetched->items[$key] ?? null;
 
         return $item === null && $fetched->failure !== null ? null : [$token, $item];
+    }
+
+    /** What was made from nothing is stored where there is nothing: what another process adds meanwhile is a fill, which refuses no write. */
+    public static function mode(?Item $found): SaveMode
+    {
+        return $found === null ? SaveMode::Add : SaveMode::Set;
     }
 
     private function value(Item $found, mixed $default): mixed

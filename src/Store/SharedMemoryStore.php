@@ -496,7 +496,8 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     private function saveOne(Item $item, ?int $ttl, SaveMode $mode): bool
     {
         $token = $item->token;
-        if ($mode !== SaveMode::Set) {
+        // The pool's own add is a fill. A write that was made from nothing is named as one.
+        if ($mode !== SaveMode::Set && ($token === null || $item->version !== Item::FROM_NOTHING)) {
             return $mode === SaveMode::Add
                 ? $this->pool->add($item->key, $item->value, $ttl, $item->tags, $token)
                 : $this->pool->replace($item->key, $item->value, $ttl, $item->tags, $token, $item->keeps);

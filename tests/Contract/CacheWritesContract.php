@@ -304,6 +304,21 @@ final class CacheWritesContract extends Suite
         self::assertSame(['theirs', 'ours'], $this->value('list'));
     }
 
+    public function testWhatAnotherProcessAddsMeanwhileIsUpdatedAndCounted(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        $overtaken = fn(mixed $value): Cache => new Cache($this->overtakenBefore(['save', 'count'], static function (Store $store) use ($value): void {
+            self::assertTrue((new Cache($store, strict: true))->add('key', $value, 1_000));
+        }), strict: true);
+        self::assertTrue($overtaken(['theirs'])->update('key', static fn(mixed $list): array => [...\is_array($list) ? $list : [], 'ours'], 1_000));
+        self::assertSame(['theirs', 'ours'], $this->value('key'));
+        $this->store()->delete(['key']);
+        self::assertSame(105, $overtaken(100)->increment('key', 5, min: 0));
+        self::assertSame(105, $this->value('key'));
+    }
+
     public function testAnUpdateIsAWriteWithTheTtlAndTheTagsOfItsDraft(): void
     {
         if ($this->cannotJudge()) {
