@@ -139,10 +139,13 @@ final class FaceTest extends TestCase
     {
         [$cookies] = $this->browser('admin');
         $settings = '/wp-admin/options-general.php?page=larder';
-        /** @param array<string, string> $lists */
-        $save = static function (array $lists) use ($cookies, $settings): string {
+        $save = static function (string ...$lists) use ($cookies, $settings): string {
+            $fields = [];
+            foreach ($lists as $name => $lines) {
+                $fields["larder-{$name}"] = $lines;
+            }
             preg_match('~id="larder-pages-form".*?name="_wpnonce" value="(\w+)"~s', self::$site->visit($settings, [$cookies])->body, $nonce);
-            $answer = self::$site->visit('/wp-admin/admin-post.php', [$cookies], 'POST', ['action' => 'larder_pages', 'larder' => 'save', '_wpnonce' => $nonce[1] ?? '', ...$lists]);
+            $answer = self::$site->visit('/wp-admin/admin-post.php', [$cookies], 'POST', ['action' => 'larder_pages', 'larder' => 'save', '_wpnonce' => $nonce[1] ?? '', ...$fields]);
             self::assertSame(302, $answer->status);
             $page = self::$site->visit(substr($answer->header('location'), \strlen(self::$site->url)), [$cookies])->body;
 
@@ -157,23 +160,23 @@ final class FaceTest extends TestCase
             self::$site->run('wp_insert_post(["post_title" => "Kaese", "post_name" => "käse", "post_type" => "page", "post_status" => "publish"]);');
             self::assertTrue($isHit('/sample-page/'));
             foreach (['sample-page', '/sample-page', '/sample-page/', '/sample-page/*', '/sam*', self::$site->url . '/sample-page/'] as $line) {
-                self::assertSame('Done.', $save(['larder-paths' => $line]), $line);
+                self::assertSame('Done.', $save(paths: $line), $line);
                 self::assertSame([false, true], [$isHit('/sample-page/'), $isHit('/hello-world/')], $line);
             }
             foreach (['/käse/', '/k%C3%A4se', '/k%c3%a4se'] as $line) {
-                self::assertSame('Done.', $save(['larder-paths' => $line]), $line);
+                self::assertSame('Done.', $save(paths: $line), $line);
                 self::assertSame([false, true], [$isHit('/k%c3%a4se/'), $isHit('/hello-world/')], $line);
             }
-            self::assertSame('Done.', $save(['larder-harmless' => "consent.given\nseen*", 'larder-agents' => 'Reader*']));
+            self::assertSame('Done.', $save(harmless: "consent.given\nseen*", agents: 'Reader*'));
             self::assertSame([true, true, false], [$isHit('/hello-world/', 'consent.given=1'), $isHit('/hello-world/', 'seen-it=1'), $isHit('/hello-world/', 'other=1')]);
             self::assertFalse(self::$site->visit('/hello-world/', ['User-Agent: A Reader/2'])->isHit());
 
-            $said = $save(['larder-paths' => "*\n^/foo/(a|b)$\n/a*b\n/shop/?a=1\nhttps://other.example/x/\n/live/*\n/" . str_repeat('x', 250), 'larder-cookies' => "*\na=b", 'larder-arguments' => "?a\nutm_*\norderby"]);
+            $said = $save(paths: "*\n^/foo/(a|b)$\n/a*b\n/shop/?a=1\nhttps://other.example/x/\n/live/*\n/" . str_repeat('x', 250), cookies: "*\na=b", arguments: "?a\nutm_*\norderby");
             foreach (['The settings are saved, without some lines.', 'Paths that are not cached: these lines match nothing, and were left out: *, ^/foo/(a|b)$, /a*b, /shop/?a=1, https://other.example/x/, and 1 more.', '*, a=b.', '?a, utm_*.'] as $sentence) {
                 self::assertStringContainsString($sentence, $said);
             }
             self::assertSame('["/live/*"] [] ["orderby"]', self::$site->run('$of = get_option("larder_pages"); echo json_encode($of["paths"], JSON_UNESCAPED_SLASHES), " ", json_encode($of["cookies"]), " ", json_encode($of["arguments"]);'));
-            self::assertStringContainsString('Paths that are not cached: only the first 500 lines were kept.', $save(['larder-paths' => implode("\n", array_map(static fn(int $i): string => "/p{$i}/", range(1, 10_000)))]));
+            self::assertStringContainsString('Paths that are not cached: only the first 500 lines were kept.', $save(paths: implode("\n", array_map(static fn(int $i): string => "/p{$i}/", range(1, 10_000)))));
             self::assertSame('500', self::$site->run('echo count(get_option("larder_pages")["paths"]);'));
             // A link of another site's says nothing in the name of this one.
             self::assertStringNotContainsString('Call us', self::$site->visit("{$settings}&larder-done=save&larder-mistake=Call+us&larder-signature=0", [$cookies])->body);
