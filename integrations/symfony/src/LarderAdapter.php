@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Symfony;
 
 use Larder\Cache;
+use Larder\Cache\Lookout;
 use Larder\Capability;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
@@ -54,6 +55,8 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     /** No caller can have this object: what it is identical to was not in the store. */
     private readonly \stdClass $absent;
 
+    private readonly ?Lookout $lookout;
+
     private Names $names;
 
     private ?LoggerInterface $logger = null;
@@ -83,6 +86,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     ) {
         $this->cache = $cache instanceof Cache ? $cache : Cache::open($cache);
         $this->names = Names::of($namespace);
+        $this->lookout = Lookout::of($this->cache);
         $this->judges = \in_array(Capability::Tokens, $this->cache->store->capabilities(), true);
         $this->items = new Items();
         $this->make = $this->items->make;
@@ -173,6 +177,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
         if (isset($this->deferred[$key])) {
             $this->commit();
         }
+        $this->lookout?->look($id);
         try {
             $kept = $this->cache->get($id, $this->absent);
         } catch (StoreUnavailable $failure) {
@@ -205,6 +210,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
         if (isset($this->deferred[$key])) {
             $this->commit();
         }
+        $this->lookout?->look($id);
         try {
             $kept = $this->cache->get($id, $this->absent);
         } catch (StoreUnavailable $failure) {
@@ -216,18 +222,26 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     }
 
     /**
-     * @param array<mixed> $keys strings
+     * @param array<mixed> $keys strings; the item of one that is there twice comes once
      *
      * @return iterable<string, CacheItem>
      */
     public function getItems(array $keys = []): iterable
     {
-        $ids = array_map($this->names->key(...), array_values($keys));
-        foreach ($this->deferred === [] ? [] : $keys as $key) {
-            if (\is_string($key) && isset($this->deferred[$key])) {
+        $byKey = [];
+        foreach ($keys as $key) {
+            $id = $this->names->key($key);
+            $byKey[$key] = $id;
+        }
+        $ids = array_values($byKey);
+        foreach ($this->deferred === [] ? [] : $byKey as $key => $_) {
+            if (isset($this->deferred[$key])) {
                 $this->commit();
                 break;
             }
+        }
+        if ($this->lookout !== null && $ids !== []) {
+            $this->lookout->look($ids[0]);
         }
         try {
             $found = $ids === [] ? [] : $this->cache->getMany($ids);
@@ -236,7 +250,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
             $found = [];
         }
 
-        return $this->generate(array_values($keys), $ids, $found);
+        return $this->generate($byKey, $found);
     }
 
     public function hasItem(mixed $key): bool
@@ -245,6 +259,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
         if (isset($this->deferred[$key])) {
             $this->commit();
         }
+        $this->lookout?->look($id);
         try {
             return $this->cache->has($id);
         } catch (StoreUnavailable $failure) {
@@ -357,7 +372,8 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
         }
         $names = [];
         foreach ($tags as $tag) {
-            $names[] = $this->names->tag(CacheItem::validateKey($tag));
+            \assert(CacheItem::validateKey($tag) !== '');
+            $names[] = $this->names->tag(\is_string($tag) && $tag !== '' ? $tag : CacheItem::validateKey($tag));
         }
         try {
             return $this->cache->invalidateTags($names);
@@ -450,7 +466,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
      */
     private function computedEarly(string $id, string $key, mixed $value, callable $callback, bool $isForced, array &$metadata): mixed
     {
-        // No key has two colons in a row.
+        // Symfony forbids keys with colons.
         $lease = "{$id}::computing";
         if (!$isForced && !$this->leased($lease, $key)) {
             return $value;
@@ -623,17 +639,15 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     }
 
     /**
-     * @param list<mixed>             $keys
-     * @param list<string>            $ids   of the same
-     * @param array<array-key, mixed> $found by id
+     * @param array<array-key, string> $ids   by key
+     * @param array<array-key, mixed>  $found by id
      *
      * @return \Generator<string, CacheItem>
      */
-    private function generate(array $keys, array $ids, array $found): \Generator
+    private function generate(array $ids, array $found): \Generator
     {
-        foreach ($keys as $number => $key) {
-            $id = $ids[$number];
-            $key = \is_string($key) ? $key : '';
+        foreach ($ids as $key => $id) {
+            $key = (string) $key;
             yield $key => $this->item($key, \array_key_exists($id, $found) ? $found[$id] : $this->absent);
         }
     }
