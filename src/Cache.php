@@ -13,6 +13,7 @@ use Larder\Cache\Lifetimes;
 use Larder\Cache\Misses;
 use Larder\Cache\Names;
 use Larder\Cache\Outbox;
+use Larder\Cache\OwnTags;
 use Larder\Cache\RequestToken;
 use Larder\Cache\Updates;
 use Larder\Cache\Writes;
@@ -112,6 +113,9 @@ final class Cache
     private ?bool $keepsMisses = null;
 
     private ?Misses $misses = null;
+
+    /** That of the cache whose namespace this is, too. */
+    private ?OwnTags $ownTags = null;
 
     private ?Writes $writes = null;
 
@@ -246,7 +250,7 @@ final class Cache
         try {
             $value = $this->reads->read($key, $this->absent, $fetched);
         } catch (StoreUnavailable $failure) {
-            $this->noteMisses()?->noteUnknown([$key]);
+            $this->noteMisses()?->noteUnknown([$key], $this->ownTags);
             $this->outbox->fail($failure);
 
             return $default;
@@ -303,11 +307,11 @@ final class Cache
         $keys = Names::keys($keys);
         $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $store instanceof Reads && !$isNear ? $store->readMany($keys) : $store->fetch($keys));
         if ($fetched === null) {
-            $this->noteMisses()?->noteUnknown($keys);
+            $this->noteMisses()?->noteUnknown($keys, $this->ownTags);
             $fetched = new Fetched([], []);
         }
         foreach ($fetched->tokens as $key => $token) {
-            $this->noteMisses()?->note((string) $key, $token);
+            $this->noteMisses()?->note((string) $key, $token, $this->ownTags);
         }
         $values = $fetched->values;
         foreach ($fetched->items as $key => $item) {
@@ -557,9 +561,9 @@ final class Cache
             $checked[] = [$item, Names::tags($item->tags)];
         }
         foreach ($checked as [$item, $tags]) {
-            $missed = $this->misses?->take($item->key);
+            $missed = $this->misses?->take($item->key, $tags, $this->ownTags);
             $missed = $mode === SaveMode::Replace ? null : $missed;
-            $begun = $mode === SaveMode::Add ? $this->requestToken?->of($item->key) : null;
+            $begun = $mode === SaveMode::Add ? $this->requestToken?->of($item->key, $tags) : null;
             $prepared[] = new Item(
                 $item->key,
                 $this->writes()->storable($item->value),
@@ -604,8 +608,9 @@ final class Cache
         if ($token !== null) {
             $this->demandTokens();
         }
-        $missed = $this->misses?->take($key);
-        $item = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), Names::tags($tags), $token ?? $missed ?? $this->requestToken?->of($key), true);
+        $tags = Names::tags($tags);
+        $missed = $this->misses?->take($key, $tags, $this->ownTags);
+        $item = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), $tags, $token ?? $missed ?? $this->requestToken?->of($key, $tags), true);
 
         return $this->writes()->noteAdded($key, $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
     }
@@ -970,16 +975,21 @@ final class Cache
         if ($serveStale < 0) {
             throw InvalidOption::range('serveStale', $serveStale, '0 seconds or more');
         }
-        // What is set from now on is this request's own word, not the end of an older computation.
-        $this->forgetMisses();
+        if ($tags !== []) {
+            // What carries one of them and is set from now on is this request's own word, not the end of an older computation.
+            $this->ownTags ??= new OwnTags();
+            $this->ownTags->note($tags);
+        }
         $delivered = $tags === [] || $this->outbox->attempt(static function (Store $store) use ($tags, $serveStale): bool {
             $store->invalidateTags($tags, $serveStale);
 
             return true;
         }, tags: $tags) === true;
         $this->tellOfNamesakes();
-        // It is this request's own word.
-        $this->outbox->renewRequest();
+        if ($tags !== []) {
+            $this->keepBegun($tags);
+            $this->outbox->renewRequest($tags);
+        }
         if ($delivered && $tags !== []) {
             $this->events?->dispatch(new TagsInvalidated($tags));
         }
@@ -1025,7 +1035,10 @@ final class Cache
             $this->forgetNamespaces();
         }
 
-        return $this->namespaces[$name] ??= new self(
+        if (isset($this->namespaces[$name])) {
+            return $this->namespaces[$name];
+        }
+        $namespace = new self(
             NamespacedStore::in($this->store, $name),
             $this->defaultTtl,
             $this->logger,
@@ -1036,6 +1049,10 @@ final class Cache
             $this->clock,
             $this->judgesAdds,
         );
+        // A tag means the same in all parts of a store.
+        $namespace->ownTags = &$this->ownTags;
+
+        return $this->namespaces[$name] = $namespace;
     }
 
     /**
@@ -1162,7 +1179,7 @@ final class Cache
      */
     private function toSet(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl, array $tags, ?Token $token, bool $removes, array &$removed): Item
     {
-        $missed = $this->misses?->take($key);
+        $missed = $this->misses?->take($key, $tags, $this->ownTags);
         $isFill = $token === null && $missed !== null && Misses::isOfAMiss($missed);
         // Where the store could not be asked for the key, what it has there may be older than this value.
         if ($token === null ? $missed !== null && !$isFill : $removes) {
@@ -1217,6 +1234,15 @@ final class Cache
         $this->misses?->clear();
         foreach ($this->namespaces as $namespace) {
             $namespace->forgetMisses();
+        }
+    }
+
+    /** @param list<string> $tags as of RequestToken::keepFor() */
+    private function keepBegun(array $tags): void
+    {
+        foreach ($this->judgesAdds ? $this->namespaces : [] as $namespace) {
+            $namespace->requestToken?->keepFor($tags);
+            $namespace->keepBegun($tags);
         }
     }
 
@@ -1313,9 +1339,9 @@ final class Cache
             return $found->value;
         }
         if ($fetched === null) {
-            $this->noteMisses()?->noteUnknown([$key]);
+            $this->noteMisses()?->noteUnknown([$key], $this->ownTags);
         } elseif (isset($fetched->tokens[$key])) {
-            $this->noteMisses()?->note($key, $fetched->tokens[$key]);
+            $this->noteMisses()?->note($key, $fetched->tokens[$key], $this->ownTags);
         }
         $this->events?->dispatch(new Missed($key));
 

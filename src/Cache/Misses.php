@@ -19,9 +19,15 @@ final class Misses
     /** Seconds in which misses are of one generation. */
     private const SPAN = 1_800;
 
+    /** Moments of misses that are remembered. Of a miss without one, all of the process's own invalidations are younger. */
+    private const MOST_MOMENTS = 65_536;
+
     private Generation $young;
 
     private ?Generation $old = null;
+
+    /** @var array<array-key, int> of own invalidations the last before the miss, if there was one; by key */
+    private array $moments = [];
 
     /** When the young generation began; seconds of the clock. */
     private int $since;
@@ -36,8 +42,13 @@ final class Misses
         $this->clear();
     }
 
-    public function note(string $key, Token $token): void
+    /** @param ?OwnTags $own what the process has invalidated itself; null: nothing */
+    public function note(string $key, Token $token, ?OwnTags $own = null): void
     {
+        if ($own !== null && !$this->has($key)) {
+            $this->moments = \count($this->moments) < self::MOST_MOMENTS ? $this->moments : [];
+            $this->moments[$key] = $own->moment;
+        }
         $age = $this->age();
         if ($age >= self::SPAN || $this->young->isFull()) {
             $this->old = $age < 2 * self::SPAN ? $this->young : null;
@@ -55,12 +66,13 @@ final class Misses
      * refused, and leaves nothing under the key.
      *
      * @param list<string> $keys
+     * @param ?OwnTags     $own  as of note()
      */
-    public function noteUnknown(array $keys): void
+    public function noteUnknown(array $keys, ?OwnTags $own = null): void
     {
         $unknown = Generation::unknown();
         foreach ($keys as $key) {
-            $this->note($key, $unknown);
+            $this->note($key, $unknown, $own);
         }
     }
 
@@ -70,8 +82,18 @@ final class Misses
         return $token !== null && $token->epoch !== '';
     }
 
-    public function take(string $key): ?Token
+    /**
+     * The token that judges what is now stored under the key. It is used up.
+     *
+     * @param list<string> $tags of the item. One that the process has invalidated itself since the miss makes the item its own word
+     * @param ?OwnTags     $own  as of note()
+     *
+     * @return ?Token null: nothing judges it
+     */
+    public function take(string $key, array $tags = [], ?OwnTags $own = null): ?Token
     {
+        $moment = $this->moments[$key] ?? 0;
+        unset($this->moments[$key]);
         $token = $this->young->take($key);
         $span = 2 * self::SPAN;
         if ($token === null) {
@@ -80,7 +102,7 @@ final class Misses
         }
 
         // What was never missed, as most of what is written, does not ask the clock.
-        return $token !== null && $this->age() < $span ? $token : null;
+        return $token !== null && $this->age() < $span && $own?->areSince($moment, $tags) !== true ? $token : null;
     }
 
     public function drop(string $key): void
@@ -103,7 +125,13 @@ final class Misses
     {
         $this->young = new Generation();
         $this->old = null;
+        $this->moments = [];
         $this->since = ($this->clock)();
+    }
+
+    private function has(string $key): bool
+    {
+        return $this->young->has($key) || $this->old?->has($key) === true;
     }
 
     /** Seconds since the young generation began. */

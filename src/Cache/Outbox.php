@@ -151,11 +151,15 @@ final class Outbox
         }
     }
 
-    /** What the request does from now on is judged by this moment. */
-    public function renewRequest(): void
+    /**
+     * What the request does from now on is judged by this moment.
+     *
+     * @param ?list<string> $tags null: all of it; otherwise only what carries one of these
+     */
+    public function renewRequest(?array $tags = null): void
     {
         if ($this->begun !== null) {
-            $this->begun->renew();
+            $tags === null ? $this->begun->renew() : $this->begun->renewFor($tags);
             $this->mark($this->available, $this->isJournaled);
         }
     }

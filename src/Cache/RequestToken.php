@@ -29,6 +29,12 @@ final class RequestToken
     /** @var array<array-key, true> */
     private array $own = [];
 
+    /** Of before the tags below were invalidated. It judges what carries none of them; null: there are none, or it is not known. */
+    private ?Token $first = null;
+
+    /** @var array<array-key, true> that the request has invalidated itself */
+    private array $ownTags = [];
+
     public function __construct(
         private readonly RequestTokens $store,
     ) {}
@@ -50,7 +56,40 @@ final class RequestToken
     /** What the request does from now on is judged by this moment, not by an earlier one. */
     public function renew(): void
     {
-        $this->own = [];
+        $this->first = null;
+        $this->own = $this->ownTags = [];
+        $this->takeAnew();
+    }
+
+    /** @param list<string> $tags that the request has invalidated itself: what carries them is judged by this moment, and nothing else */
+    public function renewFor(array $tags): void
+    {
+        $this->keepFor($tags);
+        $this->takeAnew();
+    }
+
+    /**
+     * Before the store's token is taken anew for what carries one of these tags.
+     *
+     * @param list<string> $tags
+     */
+    public function keepFor(array $tags): void
+    {
+        if ($this->isDue) {
+            return;
+        }
+        $this->first ??= $this->store->requestToken('request');
+        foreach ($tags as $tag) {
+            $this->ownTags[$tag] = true;
+        }
+        if (\count($this->ownTags) > self::MOST_OWN) {
+            $this->first = null;
+            $this->ownTags = [];
+        }
+    }
+
+    private function takeAnew(): void
+    {
         $this->isDue = $this->isAnew = true;
         try {
             $this->note();
@@ -72,8 +111,12 @@ final class RequestToken
         }
     }
 
-    /** @return ?Token null: nothing judges the key's addition */
-    public function of(string $key): ?Token
+    /**
+     * @param list<string> $tags of the item
+     *
+     * @return ?Token null: nothing judges the key's addition
+     */
+    public function of(string $key, array $tags): ?Token
     {
         if ($this->isDue || isset($this->own[$key])) {
             return null;
@@ -82,6 +125,10 @@ final class RequestToken
             $this->renew();
 
             return null;
+        }
+
+        if ($this->first !== null && array_intersect_key($this->ownTags, array_fill_keys($tags, true)) === []) {
+            return $this->first;
         }
 
         return $this->store->requestToken($key);

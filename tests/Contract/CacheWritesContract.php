@@ -213,6 +213,7 @@ final class CacheWritesContract extends Suite
         }
         $canTag = $this->can(Capability::Tags);
         $cache = new Cache($this->store(), strict: true, judgesAdds: true);
+        $whole = $cache;
         foreach ($canTag ? [$cache, $cache->namespace('part')] : [$cache] as $i => $cache) {
             foreach (['get', 'getMany', 'refreshed'] as $use) {
                 $use === 'refreshed' && $cache->refresh();
@@ -223,7 +224,7 @@ final class CacheWritesContract extends Suite
                     $store = $inner($store);
                     $store->save([new Item($deleted, 'old', 1_000), new Item($counted, 1, 1_000)]);
                     $store->increment($counted);
-                    $store->delete([$deleted, $counted]);
+                    $store->delete([$deleted, $counted, "{$deleted} too"]);
                     $canTag && $store->invalidateTags(['x']);
                 });
                 self::assertFalse($cache->add($deleted, 'the old row'), $use);
@@ -239,8 +240,9 @@ final class CacheWritesContract extends Suite
                 $cache->delete($deleted);
                 self::assertTrue($cache->add($deleted, 'its own word'), 'What a request deletes it may add.');
                 if ($canTag) {
-                    $cache->invalidateTags(['mine']);
+                    ($use === 'get' ? $whole : $cache)->invalidateTags(['mine']);
                     self::assertTrue($cache->add("mine {$use}", 'row', tags: ['mine']), 'Nor does its own invalidation refuse it.');
+                    self::assertFalse($cache->add("{$deleted} too", 'the old row'), 'But what others did before that still counts.');
                 }
                 $cache->refresh();
                 $cache->get('anything');
@@ -255,6 +257,40 @@ final class CacheWritesContract extends Suite
             $store->delete(['plain']);
         });
         self::assertTrue($plain->add('plain', 'row'), 'It is not judged unless that is asked for.');
+    }
+
+    public function testAnInvalidationOfOnesOwnMakesNothingElseOnesOwnWord(): void
+    {
+        if ($this->cannotJudge() || !$this->can(Capability::Tags)) {
+            return;
+        }
+        $cache = new Cache($this->store(), strict: true);
+        $part = $cache->namespace('part');
+        foreach ([$cache, $part] as $invalidates) {
+            self::assertSame([], $cache->getMany(['deleted', 'tagged', 'mine', 'other']));
+            self::assertNull($part->get('mine'));
+            $this->of->elsewhere(static function (Store $store): void {
+                $store->delete(['deleted']);
+                $store->invalidateTags(['theirs']);
+            });
+            self::assertTrue($invalidates->invalidateTags(['mine', 'mine, too']));
+            self::assertFalse($cache->set('deleted', 'the old row', 1_000));
+            self::assertFalse($cache->set('tagged', 'the old row', 1_000, ['theirs']));
+            self::assertTrue($cache->set('other', 'a row', 1_000, ['other']));
+            self::assertTrue($cache->set('mine', 'its own word', 1_000, ['mine']));
+            self::assertTrue($part->set('mine', 'its own word', 1_000, ['mine, too']));
+            self::assertSame('its own word', $cache->get('mine'));
+            self::assertSame('its own word', $part->get('mine'));
+            // What was missed afterwards is judged again.
+            $cache->delete('mine');
+            self::assertNull($cache->get('mine'));
+            $this->of->elsewhere(static function (Store $store): void {
+                $store->invalidateTags(['mine']);
+            });
+            self::assertFalse($cache->set('mine', 'the old row', 1_000, ['mine']));
+            self::assertTrue($cache->clear());
+            $cache->refresh();
+        }
     }
 
     public function testADeleteTellsWhatExistedAndJudgesNothingThatFollows(): void
