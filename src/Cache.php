@@ -489,7 +489,7 @@ final class Cache
     }
 
     /**
-     * @param iterable<mixed, mixed>  $values     by key
+     * @param iterable<mixed, mixed>  $values     by key; of two with the same key the last one counts
      * @param list<string>            $tags       of each
      * @param array<array-key, Token> $tokens     by key, as of set(); a value without one is not judged by one
      * @param OnConflict              $onConflict as of set()
@@ -515,8 +515,9 @@ final class Cache
         $tags = Names::tags($tags);
         $checked = [];
         foreach ($values as $key => $value) {
-            // As a pair: as the key of an array, a decimal one would not stay a string.
-            $checked[] = [Names::key($key), $value];
+            // As a pair: as the key of an array, a decimal one does not stay a string.
+            $key = Names::key($key);
+            $checked[$key] = [$key, $value];
         }
         $items = $keys = $removed = [];
         foreach ($checked as [$key, $value]) {
@@ -558,7 +559,10 @@ final class Cache
         foreach ($items as $item) {
             Key::check($item->key);
             $item->token === null || $this->demandTokens();
-            $checked[] = [$item, Names::tags($item->tags)];
+            $tags = Names::tags($item->tags);
+            if ($mode !== SaveMode::Add || !isset($checked[$item->key])) {
+                $checked[$item->key] = [$item, $tags];
+            }
         }
         foreach ($checked as [$item, $tags]) {
             $missed = $this->misses?->take($item->key, $tags, $this->ownTags);

@@ -101,6 +101,48 @@ final class CacheWritesContract extends Suite
         self::assertSame('new', $cache->get('missed'));
     }
 
+    public function testOfTwoItemsWithTheSameKeyTheLastOneCountsAndOfAdditionsTheFirst(): void
+    {
+        $cache = new Cache($this->store(), strict: true);
+        $unstorable = static fn(): int => 1;
+        foreach (['a', '7'] as $key) {
+            self::assertSame([], $cache->saveMany([new Item($key, 1, 1_000), new Item('other', 1), new Item($key, 2, 1_000)]));
+            self::assertSame(2, $cache->get($key));
+            self::assertSame([], $cache->saveMany([new Item($key, $unstorable), new Item($key, 3, 1_000)], unstorable: $why));
+            self::assertSame([], $why);
+            self::assertSame(3, $cache->get($key));
+            self::assertSame([], $cache->saveMany([new Item($key, 4, 0), new Item($key, 5, 1_000)], SaveMode::Replace));
+            self::assertSame(5, $cache->get($key));
+            self::assertSame([], $cache->saveMany([new Item($key, 6, 1_000), new Item($key, 7, 0)]));
+            self::assertFalse($cache->has($key));
+            $cache->delete($key);
+            self::assertSame([], $cache->saveMany([new Item($key, 8, 1_000), new Item($key, 9, 1_000)], SaveMode::Add));
+            self::assertSame(8, $cache->get($key));
+            self::assertSame([$key], $cache->saveMany([new Item($key, 10), new Item($key, $unstorable)]));
+            self::assertFalse($cache->has($key));
+            $several = static function () use ($key): iterable {
+                yield $key => 11;
+                yield $key => 12;
+            };
+            self::assertTrue($cache->setMany($several()));
+            self::assertSame(12, $cache->get($key));
+            if ($this->can(Capability::Tokens)) {
+                $token = $cache->token($key);
+                self::assertSame([], $cache->saveMany([new Item($key, 13), new Item($key, 14, token: $token)]));
+                self::assertSame(14, $cache->get($key));
+                foreach (['setMany', 'saveMany'] as $call) {
+                    $cache->delete($key);
+                    self::assertNull($cache->get($key));
+                    $this->of->elsewhere(static function (Store $store) use ($key): void {
+                        $store->save([new Item($key, 'theirs', 1_000)]);
+                    });
+                    self::assertFalse($call === 'setMany' ? $cache->setMany($several()) : $cache->saveMany([new Item($key, 1), new Item($key, 2)]) === []);
+                    self::assertSame('theirs', $this->value($key));
+                }
+            }
+        }
+    }
+
     public function testOfABatchWhatCannotBeStoredTakesNothingElseDown(): void
     {
         $cache = new Cache($this->store(), strict: true);
