@@ -758,6 +758,10 @@ final class Cache
         Key::check($key);
         $seconds = $this->lifetimes()->seconds($ttl);
         $lost = $seconds !== null && $seconds <= 0 ? [$key] : [];
+        if ($lost !== []) {
+            // It deletes.
+            $this->misses?->drop($key);
+        }
 
         return $this->outbox->attempt(static fn(Store $store): array => $store->touch([$key], $seconds), $lost) === [$key];
     }

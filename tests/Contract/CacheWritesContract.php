@@ -143,6 +143,15 @@ final class CacheWritesContract extends Suite
         }
     }
 
+    public function testATouchThatDeletesIsOnesOwnWord(): void
+    {
+        $cache = new Cache($this->store(), strict: true);
+        self::assertNull($cache->get('key'));
+        self::assertFalse($cache->touch('key', 0));
+        self::assertTrue($cache->set('key', 'its own word', 1_000));
+        self::assertSame('its own word', $cache->get('key'));
+    }
+
     public function testOfABatchWhatCannotBeStoredTakesNothingElseDown(): void
     {
         $cache = new Cache($this->store(), strict: true);
