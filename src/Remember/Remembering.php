@@ -241,6 +241,7 @@ final class Remembering implements Remembers
     private function store(Recipe $recipe, PendingItem $pending, mixed $value, ?Token $token, float $cost): Outcome
     {
         $ttl = $this->lifetimes->seconds($pending->ttl());
+        $ttl = $ttl !== null && $ttl > Ttl::LONGEST ? null : $ttl;
         // Without a token the store was not there when the computation began, and it is unknown what has happened since.
         if ($token === null || !$pending->isStored() || ($ttl !== null && $ttl <= 0)) {
             return Outcome::InVain;
@@ -250,8 +251,8 @@ final class Remembering implements Remembers
         $stored = $isSealed
             ? (new Envelope($value, $cost, ($this->clock)() + $ttl, $grace))->sealed()
             : Envelope::plain($value);
-        // A sum that is no int any more is longer than anything lives.
-        $lifetime = $ttl === null ? null : (int) min($ttl + $grace, \PHP_INT_MAX);
+        // A sum of more, also one that is no int any more, is no end.
+        $lifetime = $ttl === null ? null : (int) min($ttl + $grace, Ttl::LONGEST + 1);
         $item = new Item($recipe->key, $stored, $lifetime, $pending->tags(), $token, true, $cost);
         $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item]));
         if ($unsaved === []) {

@@ -10,6 +10,7 @@ use Larder\Exception\InvalidOption;
 use Larder\Remember\StampedeOptions;
 use Larder\Store;
 use Larder\Tests\MemoryLogger;
+use Larder\Ttl;
 use Larder\Unfinished;
 
 /**
@@ -23,6 +24,15 @@ final class RememberContract extends Suite
 
     /** Seconds by which the caches' clock is ahead. */
     private float $ahead = 0.0;
+
+    public function testMoreSecondsThanAnIntHoldsAreNoEnd(): void
+    {
+        $cache = new Cache($this->store(), strict: true);
+        foreach ([[\PHP_INT_MAX, 0], [\PHP_INT_MAX, 100], [1_000, \PHP_INT_MAX], [Ttl::LONGEST, Ttl::LONGEST]] as $i => [$ttl, $grace]) {
+            self::assertSame('computed', $cache->remember("key {$i}", static fn(): string => 'computed', $ttl, grace: $grace));
+            self::assertSame('computed', $cache->get("key {$i}"), "{$ttl} s and {$grace} s");
+        }
+    }
 
     public function testWhatWasCostlyIsComputedEarlyByChanceAndOnlyIfThatIsWanted(): void
     {
