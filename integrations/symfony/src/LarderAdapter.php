@@ -375,6 +375,10 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
             \assert(CacheItem::validateKey($tag) !== '');
             $names[] = $this->names->tag(\is_string($tag) && $tag !== '' ? $tag : CacheItem::validateKey($tag));
         }
+        if ($this->deferred !== []) {
+            // They were made before the invalidation.
+            $this->commit();
+        }
         try {
             return $this->cache->invalidateTags($names);
         } catch (StoreUnavailable $failure) {

@@ -474,6 +474,17 @@ final class LarderAdapterTest extends TestCase
         self::assertSame([['pool:a', 'pool:b', 'pool:7']], $written());
     }
 
+    #[DataProvider('kinds')]
+    public function testADeferredItemDoesNotOutliveAnInvalidationOfItsTag(string $kind): void
+    {
+        $pool = new LarderAdapter($this->pools->open($kind), 'pool');
+        $pool->saveDeferred($pool->getItem('red')->set(1)->tag('red'));
+        $pool->saveDeferred($pool->getItem('blue')->set(1)->tag('blue'));
+        self::assertTrue($pool->invalidateTags(['red']));
+        self::assertTrue($pool->commit());
+        self::assertSame([false, true], [$pool->hasItem('red'), $pool->hasItem('blue')]);
+    }
+
     public function testADeferredItemIsReadAsItWasSaved(): void
     {
         $reads = [
