@@ -80,7 +80,13 @@ final class Entry
     /** Whether an item of at least HEAD bytes has tags. */
     public static function hasTags(string $bytes): bool
     {
-        return substr($bytes, self::LENGTH, self::HEAD - self::LENGTH) !== self::WITHOUT_TAGS;
+        return substr_compare($bytes, self::WITHOUT_TAGS, self::LENGTH, self::HEAD - self::LENGTH) !== 0;
+    }
+
+    /** @param string $version six bytes */
+    public static function isOlder(string $bytes, string $version): bool
+    {
+        return substr_compare($bytes, $version, self::VERSION, 6) < 0;
     }
 
     /** Where the payload begins. */

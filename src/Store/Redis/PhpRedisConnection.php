@@ -98,6 +98,9 @@ final class PhpRedisConnection implements Living
         $patience = $this->server->readTimeout;
         $began = hrtime(true);
         $end = $began + $patience * 1e9;
+        if (!isset($commands[1]) && $this->idle !== null && $this->process === Process::id() && $this->idle[1]->hasNothingToAsk($began)) {
+            return [$this->single($commands, $end)];
+        }
         $all = [];
         $size = \count($commands);
         $part = $commands;
@@ -120,16 +123,13 @@ final class PhpRedisConnection implements Living
                 self::close($redis);
                 $share = self::NEARLY * $left * 1e9 / \count($part);
                 [$before, $began] = [$began, hrtime(true)];
-                if ($began >= $end - (1.0 - self::NEARLY) * $patience * 1e9) {
-                    // It did not break, it is slow: another question would wait again.
-                    $this->breaker->failed($failure->getMessage());
-                } elseif (\count($commands) > self::AT_ONCE && $began - $before >= $share) {
+                if (\count($commands) > self::AT_ONCE && $began - $before >= $share && !$this->isTooLate($began, $end)) {
                     $size = max(1, intdiv(\count($part), self::PARTS));
 
                     continue;
                 }
 
-                throw $this->server->unavailable($failure->getMessage(), $failure);
+                throw $this->failed($failure, $began, $end);
             } catch (\Throwable $failure) {
                 self::close($redis);
 
@@ -145,6 +145,62 @@ final class PhpRedisConnection implements Living
         }
 
         return $all !== [] ? $all : [null];
+    }
+
+    /**
+     * As send() of one command over the connection that is idle, in fewer steps: so nearly all reads are.
+     *
+     * @param array{non-empty-list<string>} $commands
+     *
+     * @throws StoreUnavailable
+     */
+    private function single(array $commands, float $end): mixed
+    {
+        /** @var array{\Redis, Watch} $taken */
+        $taken = $this->idle;
+        $this->idle = null;
+        $redis = $taken[0];
+        try {
+            $reply = @$redis->rawCommand(...$commands[0]);
+            $this->answered = hrtime(true);
+            $error = $reply === false ? $redis->getLastError() : null;
+        } catch (\RedisException $failure) {
+            if (preg_match(self::ERRORS, $failure->getMessage()) === 1) {
+                return $this->errors($taken, $commands, $failure->getMessage())[0];
+            }
+            self::close($redis);
+
+            throw $this->failed($failure, hrtime(true), $end);
+        } catch (\Throwable $failure) {
+            self::close($redis);
+
+            throw $failure;
+        }
+        if ($error !== null) {
+            $redis->clearLastError();
+            $reply = new ErrorReply($error);
+            $this->putBack($taken, [$reply]);
+
+            return $reply;
+        }
+        $this->idle = $taken;
+
+        return $reply === true ? 'OK' : $reply;
+    }
+
+    private function failed(\RedisException $failure, int $now, float $end): StoreUnavailable
+    {
+        if ($this->isTooLate($now, $end)) {
+            // It did not break, it is slow: another question would wait again.
+            $this->breaker->failed($failure->getMessage());
+        }
+
+        return $this->server->unavailable($failure->getMessage(), $failure);
+    }
+
+    private function isTooLate(int $now, float $end): bool
+    {
+        return $now >= $end - (1.0 - self::NEARLY) * $this->server->readTimeout * 1e9;
     }
 
     /**

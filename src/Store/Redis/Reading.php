@@ -41,10 +41,10 @@ final class Reading
     private bool $tagsAreInUse = false;
 
     /**
-     * The clock that was read plainly last, and what it says: the token of then, the tick at which a tag was last invalidated, the life, and
-     * what items of the epoch begin with. It changes as a whole: between any two lines a signal's handler may read something else.
+     * The clock that was read plainly last, and what it says: the token of then, the tick at which a tag was last invalidated, the life,
+     * what items of the epoch begin with, and the third once more, as its bytes. It changes as a whole: between any two lines a signal's handler may read something else.
      *
-     * @var ?array{string, Token, int, string, string}
+     * @var ?array{string, Token, int, string, string, string}
      */
     private ?array $now = null;
 
@@ -78,14 +78,35 @@ final class Reading
     /** As of Larder\Reads. */
     public function value(string $key, mixed $default, ?Fetched &$fetched): mixed
     {
-        [$values, $bytes, $tokens] = $this->read([$key]);
-        if ($tokens === [] && !self::isSealed($values[$key])) {
-            return $values[$key];
-        }
-        $item = isset($bytes[$key]) && \array_key_exists($key, $values) ? [$key => $this->item($key, $values[$key], $bytes[$key])] : [];
-        $fetched = $tokens === [] ? new Fetched($item, []) : new Fetched([], $tokens, $item);
+        $reply = $this->askOne($key);
+        $now = $reply === null ? null : $this->now(0, $reply[0]);
+        $item = $reply[1] ?? null;
+        $at = $now === null ? null : $this->payloadAt($now, $item);
+        if ($at === null) {
+            [$values, $bytes, $tokens] = $this->readAll([$key], $reply);
+            if ($tokens === [] && !self::isSealed($values[$key])) {
+                return $values[$key];
+            }
+            $item = isset($bytes[$key]) && \array_key_exists($key, $values) ? [$key => $this->item($key, $values[$key], $bytes[$key])] : [];
+            $fetched = $tokens === [] ? new Fetched($item, []) : new Fetched([], $tokens, $item);
 
-        return $tokens === [] ? $values[$key] : $default;
+            return $tokens === [] ? $values[$key] : $default;
+        }
+        if ($this->isNoting) {
+            $this->isNoting = false;
+            $this->first = $now[1];
+        }
+        $value = $at === 0 || !\is_string($item) ? $this : $this->payload->decode($item, $this, $key, $at);
+        if ($value === $this) {
+            $fetched = new Fetched([], [$key => $now[1]]);
+
+            return $default;
+        }
+        if (\is_array($value) && self::isSealed($value)) {
+            $fetched = new Fetched([$key => $this->item($key, $value, $item)], []);
+        }
+
+        return $value;
     }
 
     /**
@@ -141,17 +162,37 @@ final class Reading
      */
     private function read(array $keys): array
     {
-        $replies = null;
-        if (\count($keys) === 1 && $this->layout->shards === 0 && ($this->isPlain || $this->nearTags?->works() === true) && !$this->time->isToBeAsked()) {
-            $replies = $this->scripts->send([$this->layout->plainRead($keys[0])]);
-            $found = $this->readOne($keys[0], $replies[0] ?? null);
-            if ($found !== null) {
-                return $found;
-            }
+        $reply = \count($keys) === 1 ? $this->askOne($keys[0]) : null;
+
+        return ($reply === null ? null : $this->readOne($keys[0], $reply)) ?? $this->readAll($keys, $reply);
+    }
+
+    /** @return ?array{mixed, mixed} the clock and the item; null: a plain read of one key will not do, or the reply is nonsense */
+    private function askOne(string $key): ?array
+    {
+        if ($this->layout->shards > 0 || !($this->isPlain || $this->nearTags?->works() === true) || $this->time->isToBeAsked()) {
+            return null;
         }
+        $reply = $this->scripts->sendOne($this->layout->plainRead($key));
+        if (!\is_array($reply) || \count($reply) !== 2) {
+            throw Scripts::nonsense();
+        }
+
+        /** @var array{mixed, mixed} $reply */
+        return $reply;
+    }
+
+    /**
+     * @param list<string>         $keys
+     * @param ?array{mixed, mixed} $reply to the plain read of the only one, if that was sent
+     *
+     * @return array{array<array-key, mixed>, array<array-key, string>, array<array-key, Token>} as of read()
+     */
+    private function readAll(array $keys, ?array $reply): array
+    {
         $values = $items = $tokens = [];
         $chunks = $this->layout->grouped($keys);
-        $looks = $chunks === [] ? [] : (($this->isPlain || $this->nearTags?->works() === true ? $this->lookPlainly($chunks, $replies) : null) ?? $this->look($chunks));
+        $looks = $chunks === [] ? [] : (($this->isPlain || $this->nearTags?->works() === true ? $this->lookPlainly($chunks, $reply === null ? null : [$reply]) : null) ?? $this->look($chunks));
         foreach ($looks as $i => [$token, $verdicts, $all, $at]) {
             if ($this->isNoting) {
                 $this->isNoting = false;
@@ -188,41 +229,54 @@ final class Reading
     /**
      * As read() of one key, in fewer steps than where there may be several.
      *
-     * @param mixed $reply to the plain read: the clock and the item
+     * @param array{mixed, mixed} $reply to the plain read: the clock and the item
      *
-     * @return ?array{array<array-key, mixed>, array<array-key, string>, array<array-key, Token>} null: something else is to be asked, or it is nonsense
+     * @return ?array{array<array-key, mixed>, array<array-key, string>, array<array-key, Token>} null: something else is to be asked
      */
-    private function readOne(string $key, mixed $reply): ?array
+    private function readOne(string $key, array $reply): ?array
     {
-        $now = \is_array($reply) && \count($reply) === 2 ? $this->now(0, $reply[0]) : null;
-        if ($now === null) {
+        [$clock, $item] = $reply;
+        $now = $this->now(0, $clock);
+        $at = $now === null ? null : $this->payloadAt($now, $item);
+        if ($at === null) {
             return null;
-        }
-        [$clock, $token, $invalidated, , $begins] = $now;
-        $item = $reply[1];
-        $at = Entry::HEAD;
-        $isAlive = \is_string($item) && isset($item[Entry::HEAD - 1]) && str_starts_with($item, $begins);
-        if ($isAlive && Entry::hasTags($item)) {
-            $at = Entry::payloadAt($item);
-            $version = $invalidated > 0 ? Entry::version($item) : 0;
-            if ($version < $invalidated) {
-                $verdict = $this->nearTags?->verdict(0, $clock, $invalidated, $version, substr($item, Entry::HEAD, $at - Entry::HEAD));
-                if ($verdict === null || $verdict === Verdict::Stale) {
-                    return null;
-                }
-                $isAlive = $verdict === Verdict::Live;
-            }
         }
         if ($this->isNoting) {
             $this->isNoting = false;
-            $this->first = $token;
+            $this->first = $now[1];
         }
-        if (!$isAlive) {
-            return [[], [], [$key => $token]];
+        if ($at === 0 || !\is_string($item)) {
+            return [[], [], [$key => $now[1]]];
         }
         $value = $this->payload->decode($item, $this, $key, $at);
 
-        return $value === $this ? [[], [$key => $item], [$key => $token]] : [[$key => $value], [$key => $item], []];
+        return $value === $this ? [[], [$key => $item], [$key => $now[1]]] : [[$key => $value], [$key => $item], []];
+    }
+
+    /**
+     * @param array{string, Token, int, string, string, string} $now  that was read with the item
+     * @param mixed                                             $item of the first shard
+     *
+     * @return ?int where the item's payload begins; 0: it does not live, or is none; null: something else is to be asked
+     */
+    private function payloadAt(array $now, mixed $item): ?int
+    {
+        if (!\is_string($item) || !isset($item[Entry::HEAD - 1]) || !str_starts_with($item, $now[4])) {
+            return 0;
+        }
+        if (!Entry::hasTags($item)) {
+            return Entry::HEAD;
+        }
+        $at = Entry::payloadAt($item);
+        if (!Entry::isOlder($item, $now[5])) {
+            return $at;
+        }
+
+        return match ($this->nearTags?->verdict(0, $now[0], $now[2], Entry::version($item), substr($item, Entry::HEAD, $at - Entry::HEAD))) {
+            Verdict::Live => $at,
+            Verdict::Dead => 0,
+            default => null,
+        };
     }
 
     /**
@@ -285,7 +339,7 @@ final class Reading
 
     /**
      * @param non-empty-list<array{int, array<int, string>}>                  $chunks   shards, and keys there
-     * @param non-empty-array<int, array{string, Token, int, string, string}> $doubtful of some of them the clock
+     * @param non-empty-array<int, array{string, Token, int, string, string, string}> $doubtful of some of them the clock
      * @param list<array<mixed>>                                              $values   of all, behind the clock
      *
      * @return ?list<array<mixed>> the same, null in place of what is dead; null: only the script can tell
@@ -353,7 +407,7 @@ final class Reading
         return $hasLearnt;
     }
 
-    /** @return ?array{string, Token, int, string, string} what $now is; null: there is no clock, or it is not of the life that the server is in */
+    /** @return ?array{string, Token, int, string, string, string} what $now is; null: there is no clock, or it is not of the life that the server is in */
     private function now(int $shard, mixed $clock): ?array
     {
         $now = $this->now;
@@ -362,7 +416,7 @@ final class Reading
                 return null;
             }
             [$epoch, $life] = [substr($clock, 1, Script::EPOCH), substr($clock, Script::LIFE, Life::NAME)];
-            $now = [$clock, new Token($epoch . $life, Entry::number($clock, Script::TICK)), Entry::number($clock, Script::INVALIDATED), $life, Entry::beginning($epoch)];
+            $now = [$clock, new Token($epoch . $life, Entry::number($clock, Script::TICK)), Entry::number($clock, Script::INVALIDATED), $life, Entry::beginning($epoch), substr($clock, Script::INVALIDATED, 6)];
         }
         if ($now[3] !== $this->scripts->life($this->layout->clock($shard))) {
             return null;

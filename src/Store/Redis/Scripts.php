@@ -217,6 +217,22 @@ final class Scripts
     }
 
     /**
+     * As send() of one command, in fewer steps.
+     *
+     * @param non-empty-list<string> $command
+     *
+     * @return mixed the reply
+     *
+     * @throws StoreUnavailable also if the server refused it
+     */
+    public function sendOne(array $command): mixed
+    {
+        $reply = $this->before === null ? $this->connection->send([$command])[0] : ($this->sent([$command])[0] ?? null);
+
+        return $reply instanceof ErrorReply ? self::accepted([$reply])[0] : $reply;
+    }
+
+    /**
      * @param non-empty-list<non-empty-list<string>> $commands
      *
      * @return list<mixed> the replies, also those that are errors

@@ -72,6 +72,16 @@ final class Watch
         return @stream_select($read, $none, $none, 0) > 0;
     }
 
+    /**
+     * Whether the next command may go alone, and nothing is to be looked at before.
+     *
+     * @param int $now of hrtime()
+     */
+    public function hasNothingToAsk(int $now): bool
+    {
+        return $this->asked !== null && $now - $this->asked <= self::IS_TRUE_FOR && $this->stream === null && !$this->isLeft;
+    }
+
     /** @return string '': it was not asked yet */
     public function life(): string
     {
