@@ -320,6 +320,36 @@ final class RedisPlacesTest extends OwnServers
         self::assertSame('newer', $there->get('key'), 'The log goes on.');
     }
 
+    /** One that stood still goes on as a master until its sentinels make it a replica, ten seconds later. */
+    #[DataProvider('clients')]
+    public function testAProcessThatStaysLeavesAMasterThatHasASuccessor(string $client): void
+    {
+        $master = $this->started(CacheServer::redisOnPort(['--repl-diskless-sync-delay', '0']));
+        $this->started(CacheServer::redisOnPort(['--replicaof', '127.0.0.1', (string) $master->port, '--repl-diskless-sync-delay', '0']));
+        $sentinels = array_map(fn(): CacheServer => $this->started(CacheServer::sentinel($master->port, 1)), range(0, 1));
+        $far = 'redis+sentinel://' . implode(',', array_map(static fn(CacheServer $sentinel): string => "127.0.0.1:{$sentinel->port}", $sentinels)) . "/0?service=shop&client={$client}&retry_after=0&timeout=10&read_timeout=10";
+        $stay = [Cache::open($far), Cache::open("{$far}&tags=near"), Cache::open("array: > {$far}")];
+        foreach ($sentinels as $sentinel) {
+            self::eventually(static fn(): bool => self::sentinelKnows($sentinel, 1, 1));
+        }
+        self::assertTrue($stay[0]->set('key', 'old', 1_000, ['tag']));
+        foreach ($stay as $cache) {
+            $cache->refresh();
+            self::assertSame('old', $cache->get('key'));
+        }
+        $master->signal(\SIGSTOP);
+        foreach ($sentinels as $sentinel) {
+            self::eventually(static fn(): bool => self::named($sentinel) !== $master->port);
+        }
+        self::assertTrue(Cache::open($far)->set('key', 'new', 1_000, ['tag']));
+        $master->signal(\SIGCONT);
+        $sentinels[0]->kill();
+        foreach ($stay as $i => $cache) {
+            $cache->refresh();
+            self::assertSame('new', $cache->get('key'), (string) $i);
+        }
+    }
+
     /**
      * What the old master has acknowledged and the replica has not heard of is lost, as replication does not wait. No near store may
      * still have it then, or hosts would differ for good.
@@ -537,6 +567,16 @@ final class RedisPlacesTest extends OwnServers
         $at = static fn(string $name): mixed => \is_array($about) ? $about[(int) array_search($name, $about, true) + 1] ?? null : null;
 
         return $at('num-other-sentinels') === (string) $others && $at('num-slaves') === (string) $replicas;
+    }
+
+    /** @return int the port of the master that the sentinel names */
+    private static function named(CacheServer $sentinel): int
+    {
+        $redis = new \Redis();
+        $redis->connect('127.0.0.1', $sentinel->port);
+        $address = $redis->rawCommand('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'shop');
+
+        return \is_array($address) && \is_string($address[1] ?? null) ? (int) $address[1] : 0;
     }
 
     /** @param \Closure(): bool $condition */

@@ -10,10 +10,28 @@ use Larder\Store\CircuitBreaker;
 /**
  * A line to the master that sentinels name, in the manner of Redis's "Guidelines for Redis clients with support for Redis
  * Sentinel". When it breaks, or the master has become a replica, the sentinels are asked again.
+ *
+ * So they are where a request begins in a process that stays. A master that stood still goes on as one for ten seconds, and one that is cut
+ * off for longer. Meanwhile others write to its successor.
  */
 final class SentinelConnection implements Living
 {
+    /** For so many times as long as sentinels that do not answer were waited for, they are not asked again whether the master is still the same. */
+    private const PATIENCE = 10;
+
     private ?Connection $master = null;
+
+    /** Where that is, as the sentinels say it. */
+    private string $address = '';
+
+    /** To the sentinel that has named it. Another one may not have heard of a failover yet that this one knows. */
+    private ?Connection $sentinel = null;
+
+    /** Whether the sentinels are to be asked whether it still is the master. */
+    private bool $isDoubted = false;
+
+    /** By hrtime(): until then the master is not doubted, as no sentinel answers. */
+    private int $trustedUntil = 0;
 
     private readonly CircuitBreaker $breaker;
 
@@ -35,6 +53,12 @@ final class SentinelConnection implements Living
 
     public function send(array $commands): array
     {
+        if ($this->isDoubted) {
+            $this->isDoubted = false;
+            if ($this->isSucceeded()) {
+                $this->master = null;
+            }
+        }
         $master = $this->master ??= $this->find();
         try {
             $replies = $master->send($commands);
@@ -62,6 +86,7 @@ final class SentinelConnection implements Living
         if ($this->master instanceof Living) {
             $this->master->doubt();
         }
+        $this->isDoubted = $this->master !== null;
     }
 
     public function leave(): void
@@ -95,16 +120,61 @@ final class SentinelConnection implements Living
 
     private function ask(Server $sentinel): Connection
     {
-        [$address] = ($this->connect)($sentinel)->send([['SENTINEL', 'get-master-addr-by-name', $this->service]]);
-        [$host, $port] = \is_array($address) ? $address + [null, null] : [null, null];
-        if (!\is_string($host) || !is_numeric($port)) {
-            throw $this->unavailable($address instanceof ErrorReply ? "the sentinel {$sentinel->name()} said \"{$address->message}\"" : "the sentinel {$sentinel->name()} does not know it");
-        }
-        $master = ($this->connect)($this->server->at($host, (int) $port));
+        $connection = ($this->connect)($sentinel);
+        $server = $this->named($connection, $sentinel->name());
+        $master = ($this->connect)($server);
         // Fails where it is a replica: the sentinel may not have heard of it yet.
         $master->send([['PING']]);
+        [$this->sentinel, $this->address] = [$connection, $server->name()];
 
         return $master;
+    }
+
+    /**
+     * @param string $name of the sentinel
+     *
+     * @return Server the master
+     *
+     * @throws StoreUnavailable
+     */
+    private function named(Connection $sentinel, string $name): Server
+    {
+        [$address] = $sentinel->send([['SENTINEL', 'get-master-addr-by-name', $this->service]]);
+        [$host, $port] = \is_array($address) ? $address + [null, null] : [null, null];
+        if (!\is_string($host) || !is_numeric($port)) {
+            throw $this->unavailable($address instanceof ErrorReply ? "the sentinel {$name} said \"{$address->message}\"" : "the sentinel {$name} does not know it");
+        }
+
+        return $this->server->at($host, (int) $port);
+    }
+
+    /** Whether another server is the master by now. Where no sentinel answers, none was heard of. */
+    private function isSucceeded(): bool
+    {
+        $began = (int) hrtime(true);
+        if ($this->sentinel === null || $began < $this->trustedUntil) {
+            return false;
+        }
+        try {
+            return $this->named($this->sentinel, '')->name() !== $this->address;
+        } catch (StoreUnavailable) {
+            // It may have gone.
+        }
+        foreach ($this->sentinels as $sentinel) {
+            try {
+                $connection = ($this->connect)($sentinel);
+                $address = $this->named($connection, $sentinel->name())->name();
+                $this->sentinel = $connection;
+
+                return $address !== $this->address;
+            } catch (StoreUnavailable) {
+                // Another one may answer.
+            }
+        }
+        $now = (int) hrtime(true);
+        $this->trustedUntil = $now + self::PATIENCE * ($now - $began);
+
+        return false;
     }
 
     private function names(): string
