@@ -545,7 +545,7 @@ final class PageRequest
         $end = rtrim(substr($response['body'], -4_096));
         $isWhole = match ($type) {
             'text/html', 'application/xhtml+xml' => stripos($end, '</html>') !== false,
-            'application/rss+xml', 'application/atom+xml', 'application/rdf+xml', 'text/xml', 'application/xml' => str_ends_with($end, '>'),
+            'application/rss+xml', 'application/atom+xml', 'application/rdf+xml', 'text/xml', 'application/xml' => self::isWholeXml($response['body'], $end),
             'text/plain' => $end !== '',
             default => null,
         };
@@ -555,6 +555,13 @@ final class PageRequest
             false => 'incomplete',
             null => "type:{$type}",
         };
+    }
+
+    /** Whether the first element is closed at the end, which may have comments behind it. */
+    private static function isWholeXml(string $text, string $end): bool
+    {
+        return preg_match('~^[\s\xEF\xBB\xBF]*(?:(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)\s*)*<([A-Za-z_][\w:.-]*)~s', $text, $first) === 1
+            && preg_match("~(?:</{$first[1]}\s*|<{$first[1]}[^<>]*/)>(?:\s*<!--(?:(?!-->).)*-->)*$~sD", $end) === 1;
     }
 
     /** @return list<string> */

@@ -141,7 +141,9 @@ final class PageDecisionTest extends TestCase
         foreach (['application/rss+xml' => '', 'text/xml' => '', 'application/json' => 'type:application/json', 'image/png' => 'type:image/png', 'text/css' => 'type:text/css'] as $type => $why) {
             yield "the type {$type}" => [['headers' => ["Content-Type: {$type}"], 'body' => '<rss></rss>'], $why];
         }
-        yield 'half a feed' => [['headers' => ['Content-Type: text/xml'], 'body' => '<rss><item'], 'incomplete'];
+        foreach (['<rss><item' => false, '<rss><item></item>' => false, '<?xml version="1.0"?><!-- <a> --><rss:feed><item/></rss:feed>' => true, '<?xml version="1.0"?><rss a="b"><item></item></rss > <!-- 12 queries --> <!-- 1 s -->' => true, '<urlset a="b"/>' => true, '<rss></rsss>' => false, '<rss></rss><b>' => false, '>' => false] as $body => $isWhole) {
+            yield "the feed {$body}" => [['headers' => ['Content-Type: text/xml'], 'body' => $body], $isWhole ? '' : 'incomplete'];
+        }
         yield 'no type' => [['headers' => []], 'type:'];
         foreach (['http://example.com' => '', 'https://example.com/blog' => '', 'http://other.example' => 'host', 'http://example.com:81' => 'host', 'http://www.example.com' => 'host', '' => 'host'] as $home => $why) {
             yield "the site of {$home}" => [['home' => $home], $why];
