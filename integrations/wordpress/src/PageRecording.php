@@ -33,6 +33,9 @@ final class PageRecording
     /** Seconds that a page that is not there, or is elsewhere, is kept at most. */
     private const SHORT = 600;
 
+    /** Bytes of a page. One that is longer goes out in parts of so many, and is not kept: PHP may have no memory for it. */
+    private const LONGEST = 4 << 20;
+
     /** Bytes of all headers of a page with tags. With more than 4 KiB nginx refuses it, unless it is told otherwise, and its own cache needs some of them. */
     private const MOST_HEADERS = 3_300;
 
@@ -84,13 +87,13 @@ final class PageRecording
         add_filter('woocommerce_customer_taxable_address', $this->taxed(...), \PHP_INT_MAX);
         add_filter('woocommerce_geolocate_ip', $this->located(...), \PHP_INT_MAX);
         ob_start(function (string $part): string {
-            // Before the end, only what others have pushed out comes by here.
+            // Before the end, only what others have pushed out comes by here, or what is too long.
             if (!$this->ends) {
                 $this->facts['partial'] = true;
             }
 
             return $part;
-        });
+        }, self::LONGEST);
         $this->level = ob_get_level();
         add_action('shutdown', $this->end(...), 0);
     }

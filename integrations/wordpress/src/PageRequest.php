@@ -233,6 +233,10 @@ final class PageRequest
         if ($this->key !== '') {
             $_SERVER = array_diff_key($_SERVER, self::CONDITIONS);
             $this->forget($decision['uri']);
+            // These cookies are harmless as long as no page shows what is in them.
+            $_REQUEST = array_diff_key($_REQUEST, array_diff_key($_COOKIE, $_GET));
+            $_COOKIE = [];
+            unset($_SERVER['HTTP_COOKIE']);
         }
     }
 

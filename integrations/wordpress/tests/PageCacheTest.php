@@ -97,6 +97,29 @@ final class PageCacheTest extends TestCase
     }
 
     #[DataProvider('ways')]
+    public function testNoPageShowsWhatIsInAHarmlessCookieOfTheFirstVisitor(string $line, bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension, $line);
+        $this->plugin($site, 'add_action("wp_footer", static function (): void { echo "<p>", esc_html(json_encode([$_COOKIE, $_REQUEST, $_SERVER["HTTP_COOKIE"] ?? ""])), "</p>"; });');
+        $first = $site->visit('/hello-world/', ['Cookie: _ga=marker; _fbp=marker']);
+        self::assertTrue($first->isStored(), $first->header('cache-status'));
+        self::assertStringNotContainsString('marker', $first->body);
+        self::assertTrue($site->visit('/hello-world/')->isHit());
+    }
+
+    /** A download, for instance: the server has sent its beginning before its end is read, and the page takes no more memory than without the cache. */
+    #[DataProvider('stores')]
+    public function testAPageOfHundredsOfMegabytesGoesThrough(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $this->plugin($site, 'add_action("template_redirect", static function (): void { if (is_page()) { for ($i = 0; $i < 200; $i++) { echo str_repeat("x", 1 << 20); } echo "</html>"; exit; } });');
+        for ($i = 0; $i < 2; $i++) {
+            $long = $site->visit('/sample-page/');
+            self::assertSame([200, (200 << 20) + 7, false], [$long->status, \strlen($long->body), $long->isHit()]);
+        }
+    }
+
+    #[DataProvider('ways')]
     public function testARedirectKeepsWhatTellsWhereAVisitorComesFrom(string $line, bool $hasExtension): void
     {
         $site = $this->site($hasExtension, $line);
