@@ -416,6 +416,16 @@ final class ObjectCache
         $this->touched ??= [];
     }
 
+    /** A query has failed: what was kept since the one before it may say that nothing is there. */
+    public function distrust(): void
+    {
+        foreach ($this->pending as $group => $waiting) {
+            $this->cache[$group] = array_diff_key($this->cache[$group] ?? [], $waiting);
+        }
+        $this->pending = [];
+        $this->pendingCount = 0;
+    }
+
     /** Others have read the old rows meanwhile and kept them, and this process new ones that may have been taken back. The database knows best. */
     public function endTransaction(): void
     {

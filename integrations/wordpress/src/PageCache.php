@@ -92,7 +92,7 @@ final class PageCache
 
             return;
         }
-        $this->recording = new PageRecording($request, $this->store(), $this->options(), $this->warming());
+        $this->recording = new PageRecording($request, $this->store(), $this->options(), $this->warming(), $this->transactions->hasFailed(...));
         $this->recording->begin();
         if ($this->rules() !== ($this->installed()['rules'] ?? null)) {
             // PHP may keep the drop-in of before for a while. A page that its rules allow would be served by the new ones, as those only look for it.

@@ -54,12 +54,16 @@ final class PageRecording
 
     private int $site = 0;
 
-    /** @param array<string, mixed> $options of the page cache */
+    /**
+     * @param array<string, mixed> $options   of the page cache
+     * @param \Closure(): bool     $hasFailed whether the database has refused to say something
+     */
     public function __construct(
         private readonly PageRequest $request,
         private readonly PageStore $store,
         private readonly array $options,
         private readonly PageWarming $warming,
+        private readonly \Closure $hasFailed,
     ) {}
 
     public function begin(): void
@@ -261,6 +265,7 @@ final class PageRecording
         $error = error_get_last();
         foreach ([
             'error' => $error !== null && ($error['type'] & (\E_ERROR | \E_PARSE | \E_CORE_ERROR | \E_COMPILE_ERROR | \E_USER_ERROR | \E_RECOVERABLE_ERROR)) !== 0,
+            'database' => ($this->hasFailed)(),
             'aborted' => connection_status() !== \CONNECTION_NORMAL,
             'early' => did_action('template_redirect') === 0,
             'logged-in' => is_user_logged_in(),

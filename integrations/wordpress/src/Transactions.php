@@ -7,6 +7,8 @@ namespace Larder\WordPress;
 /**
  * Sees the transactions of a request. Until the end of one, other processes read the old rows, and keep them anew. Keys and tags that were
  * invalidated meanwhile are so again afterwards. The process itself reads rows that may be taken back, or are old, and keeps them to itself.
+ *
+ * It does so, too, once a query has failed that reads. WordPress takes it for one without rows, and would keep that nothing is there.
  */
 final class Transactions
 {
@@ -17,6 +19,14 @@ final class Transactions
 
     /** Whether one is to end by the query that was seen last. */
     private bool $ends = false;
+
+    /** Whether a query that reads has failed. */
+    private bool $hasFailed = false;
+
+    private bool $wasConnected = false;
+
+    /** Whether the request ends. */
+    private bool $isOver = false;
 
     /** @var list<\Closure(): void> */
     private array $after = [];
@@ -39,7 +49,9 @@ final class Transactions
         foreach ([\PHP_INT_MIN, \PHP_INT_MAX - 2] as $priority) {
             // What no COMMIT has confirmed is not there when the request has ended.
             add_action('shutdown', function (): void {
+                $this->look();
                 $this->isManual = false;
+                $this->isOver = true;
                 if ($this->isOpen) {
                     $this->end();
                 }
@@ -58,8 +70,34 @@ final class Transactions
         return $this->isOpen;
     }
 
+    /** Whether the database has refused to say something in this request, or was gone. */
+    public function hasFailed(): bool
+    {
+        $this->look();
+
+        return $this->hasFailed;
+    }
+
+    /** Whether the query that was seen last has failed is known only now. */
+    private function look(): void
+    {
+        $database = $this->hasFailed ? null : $GLOBALS['wpdb'] ?? null;
+        if (!$database instanceof \wpdb) {
+            return;
+        }
+        $isConnected = $database->__get('dbh') !== null;
+        // Where WordPress waits for a database in vain, it notes no error.
+        if (($this->wasConnected && !$isConnected) || ($database->last_error !== '' && PageTables::verb((string) $database->last_query) === 'reads')) {
+            $this->hasFailed = true;
+            $this->cache?->distrust();
+            $this->isOpen || $this->begin();
+        }
+        $this->wasConnected = $isConnected;
+    }
+
     private function see(mixed $sql): mixed
     {
+        $this->look();
         if ($this->ends) {
             $this->end();
         }
@@ -88,7 +126,7 @@ final class Transactions
         foreach ($this->after as $after) {
             $after();
         }
-        if ($this->isManual) {
+        if ($this->isManual || ($this->hasFailed && !$this->isOver)) {
             $this->begin();
         }
     }

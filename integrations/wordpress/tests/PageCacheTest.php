@@ -791,6 +791,38 @@ final class PageCacheTest extends TestCase
         self::assertFalse($site->visit('/hello-world/')->isHit());
     }
 
+    /** WordPress goes on without the rows, and its page is whole. */
+    #[DataProvider('stores')]
+    public function testAPageWhoseQueriesFailedIsNotKeptNorIsWhatTheyDidNotSay(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $socket = substr($site->run('echo DB_HOST;'), \strlen('localhost:'));
+        foreach ([
+            'the server refuses' => ['$wpdb->query("SET SESSION max_statement_time = 0.001");', '$wpdb->query("SET SESSION max_statement_time = 0");'],
+            'the server is gone' => ["rename('{$socket}', '{$socket}.gone'); mysqli_query(\$wpdb->dbh, 'KILL CONNECTION_ID()');", "rename('{$socket}.gone', '{$socket}');"],
+        ] as $case => [$fails, $ends]) {
+            foreach (['last', 'not last'] as $place) {
+                $more = $place === 'last' ? '' : '$wpdb->get_var("SELECT 1");';
+                $this->plugin($site, <<<PHP
+                    add_filter('posts_where', static fn(string \$where, WP_Query \$query): string => \$where . (\$query->get('slow') ? " AND SLEEP(0.01) = 0 AND '{$case}' <> '{$place}'" : ''), 10, 2);
+                    add_action('wp_footer', static function (): void {
+                        global \$wpdb;
+                        mysqli_report(MYSQLI_REPORT_OFF);
+                        if (isset(\$_SERVER['HTTP_X_FAILS'])) { {$fails} }
+                        \$posts = get_posts(['post_type' => 'page', 'fields' => 'ids', 'slow' => true, 'suppress_filters' => false]);
+                        if (isset(\$_SERVER['HTTP_X_FAILS'])) { {$ends} {$more} }
+                        echo '<p>pages: ', \$posts === [] ? 'none' : 'some', '</p>';
+                    });
+                    PHP);
+                $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->flush();');
+                $bad = $site->visit('/hello-world/', ['X-Fails: 1']);
+                self::assertSame([200, true], [$bad->status, str_contains($bad->body, 'pages: none')], "{$case}, {$place}");
+                self::assertSame('Larder; fwd=bypass; detail=database', $bad->header('cache-status'), "{$case}, {$place}");
+                self::assertStringContainsString('pages: some', $site->visit('/hello-world/')->body, "{$case}, {$place}");
+            }
+        }
+    }
+
     public function testAHostileRequestNeitherGetsNorMakesAPageOfOthers(): void
     {
         $site = $this->site(true);
