@@ -164,11 +164,25 @@ final class PageRecording
             $this->warming->count($this->request->key);
         }
         foreach ([...$page['headers'], ...$page['more']] as $line) {
-            \in_array($line, $headers, true) || header($line);
+            // A cookie may still come, and a change may have come already. So caches may only share what later visitors get.
+            if (!\in_array($line, $headers, true) && preg_match('~^(?:Cache-Control|Cache-Tag|Surrogate-Key):~', $line) !== 1) {
+                header($line);
+            }
+        }
+        if (preg_grep('~^cache-control:~i', $headers) === []) {
+            header('Cache-Control: private, max-age=0, must-revalidate');
         }
         header('Cache-Status: Larder; fwd=uri-miss' . ($isStored ? "; stored; ttl={$seconds}" : ''));
         $this->redirect($headers);
         $this->request->release();
+        if ($isStored) {
+            // The last of the functions that are called at the end.
+            register_shutdown_function(function (): void {
+                if (preg_grep('~^set-cookie:~i', headers_list()) !== []) {
+                    $this->refuse('set-cookie');
+                }
+            });
+        }
     }
 
     /** Whether the name of the page is still what was asked for. A scheme that wp-config.php has found out has to be in the name, said by a proxy. */
