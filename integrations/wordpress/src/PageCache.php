@@ -22,6 +22,9 @@ final class PageCache
 
     private ?PageChanges $changes = null;
 
+    /** @var array<string, list<\Closure(): mixed>> by hook, changes that it is saying; they are heard when other code has heard them */
+    private array $begun = [];
+
     private ?PageRecording $recording = null;
 
     private ?PageQueries $queries = null;
@@ -55,11 +58,23 @@ final class PageCache
             return;
         }
         foreach (PageChanges::HOOKS as $hook => [$method, $arguments]) {
-            add_action($hook, function (mixed ...$given) use ($method, $arguments): void {
-                $this->changes ??= new PageChanges($this->kill(...));
+            add_action($hook, function (mixed ...$given) use ($hook, $method, $arguments): void {
+                $changes = $this->changes ??= new PageChanges($this->kill(...));
+                if (!isset($this->begun[$hook])) {
+                    $this->begun[$hook] = [];
+                    add_action($hook, fn() => $this->hear($hook), \PHP_INT_MAX, 0);
+                }
                 // A plugin may say a hook with fewer arguments than it has.
-                $this->changes->$method(...array_pad(\array_slice($given, 0, $arguments), $arguments, null));
-            }, \PHP_INT_MAX, $arguments);
+                $this->begun[$hook][] = static fn() => $changes->$method(...array_pad(\array_slice($given, 0, $arguments), $arguments, null));
+            }, \PHP_INT_MIN, $arguments);
+        }
+        add_action('shutdown', function (): void {
+            // Code of a plugin has ended the request in the middle of a hook. The database has the change, and WordPress may not have said all of it.
+            array_filter($this->begun) === [] || $this->kill(['network'], 'a change that was cut off');
+        }, \PHP_INT_MIN);
+        foreach (['wp_ajax_edit-theme-plugin-file', 'load-theme-editor.php', 'load-plugin-editor.php'] as $hook) {
+            // The editor of files ends the request, and no hook says what it has written.
+            add_action($hook, fn() => ($_SERVER['REQUEST_METHOD'] ?? '') !== 'POST' || add_action('shutdown', fn() => $this->kill(['network'], 'files'), \PHP_INT_MIN), \PHP_INT_MIN);
         }
         add_action(PageWarming::HOOK, function (): void {
             $this->warming()->run();
@@ -179,6 +194,12 @@ final class PageCache
         }
 
         return $isKnown;
+    }
+
+    private function hear(string $hook): void
+    {
+        $change = array_pop($this->begun[$hook]);
+        $change === null || $change();
     }
 
     /**

@@ -847,6 +847,51 @@ final class PageCacheTest extends TestCase
         }
     }
 
+    /** A hook of another plugin takes too long, or has a mistake. */
+    #[DataProvider('stores')]
+    public function testAChangeIsSeenThoughAPluginEndsTheRequestWhenItHearsOfIt(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $this->plugin($site, 'add_action("wp_footer", static function (): void { echo "<p>option ", get_option("cut_off"), "</p>"; });');
+        foreach (['updated_option', 'clean_post_cache', 'transition_post_status'] as $hook) {
+            $site->run('update_option("cut_off", "old"); wp_insert_post(["post_title" => "Cut off", "post_name" => "cut-off", "post_status" => "draft"]);');
+            foreach (['/hello-world/', '/author/admin/'] as $uri) {
+                $site->visit($uri);
+                $site->visit($uri);
+                self::assertTrue($site->visit($uri)->isHit(), $uri);
+            }
+            $ended = $site->run(
+                'add_action($argv[1], static function () { echo "ended"; exit; });' . ($hook === 'updated_option' ? 'update_option("cut_off", "new");' : '$post = get_posts(["name" => "cut-off", "post_status" => "draft"])[0]; wp_update_post(["ID" => $post->ID, "post_status" => "publish"]);'),
+                [$hook],
+            );
+            self::assertStringStartsWith('ended', $ended);
+            foreach (['/hello-world/', '/author/admin/'] as $uri) {
+                self::assertFalse($site->visit($uri)->isHit(), "{$hook}: {$uri}");
+            }
+            $site->run('foreach (get_posts(["post_status" => "any", "s" => "Cut off"]) as $post) { wp_delete_post($post->ID, true); }');
+        }
+    }
+
+    public function testAThemeThatIsEditedInWpAdminIsSeen(): void
+    {
+        $site = $this->site(true);
+        $this->plugin($site, 'add_action("init", static function (): void { if (isset($_GET["nonce-of"]) && is_user_logged_in()) { exit(wp_create_nonce($_GET["nonce-of"])); } });');
+        $login = $site->visit('/wp-login.php', ['Cookie: wordpress_test_cookie=WP%20Cookie%20check'], 'POST', ['log' => 'admin', 'pwd' => 'password', 'testcookie' => '1']);
+        $cookie = 'Cookie: ' . implode('; ', $login->cookies());
+        [$theme, $folder] = explode(' ', $site->run('echo get_stylesheet(), " ", get_stylesheet_directory();'), 2);
+        $file = 'parts/footer.html';
+        $before = (string) file_get_contents("{$folder}/{$file}");
+        $this->storedAndServed($site);
+        try {
+            $nonce = $site->visit('/?nonce-of=' . rawurlencode("edit-theme_{$theme}_{$file}"), [$cookie])->body;
+            $answer = $site->visit('/wp-admin/admin-ajax.php', [$cookie], 'POST', ['action' => 'edit-theme-plugin-file', 'nonce' => $nonce, 'theme' => $theme, 'file' => $file, 'newcontent' => "{$before}<p>edited in wp-admin</p>"]);
+            self::assertStringContainsString('"success":true', $answer->body);
+            self::assertStringContainsString('edited in wp-admin', $site->visit('/hello-world/')->body);
+        } finally {
+            file_put_contents("{$folder}/{$file}", $before);
+        }
+    }
+
     public function testAHostileRequestNeitherGetsNorMakesAPageOfOthers(): void
     {
         $site = $this->site(true);
