@@ -31,11 +31,11 @@ final class Pools
         }
     }
 
-    /** Removes the pool of that name, and those of tiers whose DSNs give it. */
+    /** Removes the pool of that name, and those whose names begin with it: of tiers whose DSNs give it, and of a benchmark's workers. */
     public static function remove(string $name): void
     {
         SharedMemoryStore::remove($name);
-        array_map(SharedMemory::remove(...), array_filter(SharedMemory::names(), static fn(string $each): bool => str_starts_with($each, "{$name}.")));
+        array_map(SharedMemory::remove(...), array_filter(SharedMemory::names(), static fn(string $each): bool => str_starts_with($each, "{$name}.") || str_starts_with($each, "{$name}-")));
     }
 
     public function dsn(string $kind): string

@@ -6,7 +6,6 @@ namespace Larder\Tests\System;
 
 use Larder\Cache;
 use Larder\PerRequest;
-use Larder\SharedMemory;
 use Larder\Store\ArrayStore;
 use Larder\Store\Redis\RedisLog;
 use Larder\Store\Sqlite\SqliteLog;
@@ -15,6 +14,7 @@ use Larder\Tests\Contract\Crowd;
 use Larder\Tests\Contract\History;
 use Larder\Tests\Contract\RequestEachTime;
 use Larder\Tests\Contract\Value\Ledger;
+use Larder\Tests\Pools;
 use Larder\Tests\Scratch;
 use Larder\Tests\System\Extension\Workers;
 use Larder\Tier\TieredStore;
@@ -76,7 +76,7 @@ final class TierTest extends TestCase
         } finally {
             $workers->stop();
             $server?->stop();
-            SharedMemory::remove($pool);
+            Pools::remove($pool);
         }
         self::assertSame([], array_merge(...array_column(array_merge(...$reports), 'stale')), "seed {$seed}");
         self::assertGreaterThan(100, array_sum(array_column($reports[0], 'hits')), 'The workers found so little that this tells nothing.');

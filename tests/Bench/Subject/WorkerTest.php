@@ -13,6 +13,7 @@ use Larder\Bench\Subject\Subject;
 use Larder\Bench\Subject\Subjects;
 use Larder\Bench\Subject\Values;
 use Larder\Bench\Subject\Worker;
+use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use UnexpectedValueException;
@@ -21,8 +22,12 @@ final class WorkerTest extends TestCase
 {
     private string $directory;
 
+    /** That of the worker's pools begins with it. */
+    private string $name;
+
     protected function setUp(): void
     {
+        $this->name = 'test-' . bin2hex(random_bytes(6));
         $this->directory = sys_get_temp_dir() . '/larder-worker-' . bin2hex(random_bytes(6));
         foreach (['', '/items', '/code', '/tmpfs'] as $part) {
             mkdir($this->directory . $part, 0o700);
@@ -32,6 +37,7 @@ final class WorkerTest extends TestCase
     protected function tearDown(): void
     {
         FileSystem::remove($this->directory);
+        Pools::remove($this->name);
     }
 
     #[TestWith(['none'])]
@@ -219,7 +225,7 @@ final class WorkerTest extends TestCase
     {
         return new Worker(
             $subject,
-            new Place("{$this->directory}/items", "{$this->directory}/tmpfs", 'test-' . bin2hex(random_bytes(6)), 64 << 20, []),
+            new Place("{$this->directory}/items", "{$this->directory}/tmpfs", $this->name, 64 << 20, []),
             "{$this->directory}/code",
         );
     }
