@@ -227,7 +227,7 @@ final class Scripts
      */
     public function sendOne(array $command): mixed
     {
-        $reply = $this->before === null ? $this->connection->send([$command])[0] : ($this->sent([$command])[0] ?? null);
+        $reply = $this->behind === null ? $this->connection->send([$command])[0] : ($this->sent([$command])[0] ?? null);
 
         return $reply instanceof ErrorReply ? self::accepted([$reply])[0] : $reply;
     }
