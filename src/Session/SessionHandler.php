@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Session;
 
 use Larder\Cache;
+use Larder\Cache\Far;
 use Larder\Cache\Outbox;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\UnsupportedOperation;
@@ -185,7 +186,8 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
     {
         $key = $this->prefix . $id;
 
-        return $this->outbox->attempt(static fn(Store $store): Fetched => $store->fetch([$key]));
+        // What lies near may be the session as it was when an earlier request of this process began.
+        return $this->outbox->attempt(static fn(Store $store): Fetched => Far::fetch($store, [$key]));
     }
 
     /** What session_create_id() makes, and nothing else that a browser may send. */

@@ -72,6 +72,32 @@ final class SessionTest extends TestCase
         self::assertSame([], $this->page($place)['session']);
     }
 
+    /** Such as a worker of FrankenPHP or RoadRunner, which has the handler for many requests. */
+    public function testAProcessThatServesManyRequestsReadsEachSessionAsItIsNow(): void
+    {
+        $scratch = new Scratch();
+        $dsn = "array: > sqlite:{$scratch->path}/sessions.db";
+        foreach ([true, false] as $locking) {
+            [$mine, $other] = array_map(static fn(): SessionHandler => new SessionHandler(Cache::open($dsn), 100, $locking), [0, 1]);
+            $request = static function (SessionHandler $handler, string $more): string {
+                $before = (string) $handler->read('shared');
+                self::assertTrue($handler->write('shared', $before . $more));
+                $handler->close();
+
+                return $before;
+            };
+            $request($mine, 'a');
+            $request($other, 'b');
+            self::assertTrue($mine->validateId('shared'));
+            $request($other, 'c');
+            self::assertSame('abc', $request($mine, 'd'));
+            $other->destroy('shared');
+            self::assertFalse($mine->validateId('shared'));
+            self::assertSame('', $request($mine, ''));
+            $mine->destroy('shared');
+        }
+    }
+
     public function testInStrictModeAnIdThatWasNotGivenOutIsReplaced(): void
     {
         $place = new Place('SQLite');
