@@ -143,6 +143,30 @@ final class CacheWritesContract extends Suite
         }
     }
 
+    public function testATokenIsOlderThanWhatOneDoesOneselfWhichOnlyAPoolLetsPass(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        $cache = new Cache($this->store(), strict: true);
+        $canTag = $this->can(Capability::Tags);
+        foreach (array_filter([
+            static fn(): bool => $cache->set('key', 'own', 1_000),
+            static fn(): bool => $cache->set('key', 'own', 0),
+            static fn(): bool => $cache->replace('key', 'own', 1_000),
+            static fn(): bool => $cache->delete('key'),
+            static fn(): bool => $cache->touch('key', 0),
+            static fn(): bool => $cache->pull('key') === 'old',
+            static fn(): bool => $cache->clear(),
+            $canTag ? static fn(): bool => $cache->invalidateTags(['tag']) : null,
+        ]) as $i => $change) {
+            $cache->set('key', 'old', 1_000);
+            $token = $cache->token('key');
+            self::assertTrue($change());
+            self::assertSame($cache->store instanceof Pooled, $cache->set('key', 'new', 1_000, $canTag ? ['tag'] : [], $token), "change {$i}");
+        }
+    }
+
     public function testATouchThatDeletesIsOnesOwnWord(): void
     {
         $cache = new Cache($this->store(), strict: true);
