@@ -205,6 +205,22 @@ final class RedisStoreTest extends OneRedis
         self::assertSame('value', $store->fetch(['written'])->items['written']->value);
     }
 
+    #[TestWith(['S'])]
+    #[TestWith(['R'])]
+    public function testNothingOlderThanAWriteThatIsRefusedAsLateIsLeftOrStoredAfterIt(string $mode): void
+    {
+        $store = $this->store("late-{$mode}");
+        $scripts = new Scripts(new PhpRedisConnection(new Server(socket: self::server()->socket)));
+        $layout = new Layout("late-{$mode}:");
+        $token = $store->fetch(['key'])->tokens['key'];
+        $mode === 'R' && $store->save([new Item('key', 'old', token: $token, fill: true)]);
+        $late = ['w', '', '', '', "\0\0\0Snew", $layout->keyVersion('key')];
+        self::assertSame([[-1]], $scripts->run([[Script::Save, $layout->names(0, ['key']), [$mode, (string) ((time() - 10) * 1000), ...$late]]]));
+        self::assertSame([], $store->fetch(['key'])->items);
+        self::assertSame(['key'], $store->save([new Item('key', 'older', token: $token, fill: true)]), 'It was begun before.');
+        self::assertSame([], $store->fetch(['key'])->items);
+    }
+
     /** All would wait for the end of a lease that none has. */
     #[TestWith(['phpredis'])]
     #[TestWith(['predis'])]

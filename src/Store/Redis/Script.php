@@ -57,10 +57,10 @@ enum Script: string
 
     case Fetch = '0dd9c1d0f10bd4cf549b80fe9dfe8397072d3ed9';
     case Token = '319c0a3179aaffa1471f22ddd0c42290625096c2';
-    case Save = 'a301a09614094da6e8ded319ce482c9edc9e767d';
+    case Save = '69c110d13ed5e64775a2901bdb6f1658afba67a4';
 
     /** Save in the mode Set for items without tokens: nothing is judged, and fewer functions are needed. */
-    case Write = '65f9dda49b154aa590ff0657f5c86701a0ec9c49';
+    case Write = 'f73042027a5f9b025fea9926ca8f96997f378ee1';
     case Delete = '279dae9b9701889b53342e45d7c0422a5b57270b';
     case Increment = 'd85ed398e26e789c2d1421b02b749ce551c65336';
     case Touch = '8f3efc4cfe7106f426ceddb47ede093698bb3851';

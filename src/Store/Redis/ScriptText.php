@@ -61,7 +61,7 @@ final class ScriptText
      * An item with a token is refused if its key or one of its tags has changed since the token. The newer item stays.
      *
      * An item without a token is refused as late when its client has given up waiting. The client may have deleted the key
-     * meanwhile, and would get the older value back.
+     * meanwhile, and would get the older value back. Nothing older is left in its place, nor is what was begun before it stored later.
      *
      * An addition is told the bytes of the item that refuses it. If the client cannot read them, the key is a miss to it. It adds
      * again with the SHA-1 of those bytes, and may take the place of that very item.
@@ -116,7 +116,8 @@ final class ScriptText
             end
             local late = saved and not since and milliseconds() > tonumber(ARGV[3])
             saved = saved and not late
-            local moves = saved and kind ~= 'f'
+            local ends = late and ARGV[2] ~= 'A'
+            local moves = (saved or ends) and kind ~= 'f'
             if saved and ttl ~= '0' then
                 local expiry = (moves and 2 ^ 47 or 0) + (ttl == '' and 0 or milliseconds() + tonumber(ttl))
                 local head, answer = struct.pack('>Bc8I6I6', 2, epoch, since or tick, expiry), nil
@@ -140,7 +141,7 @@ final class ScriptText
                 else
                     lies = nil
                 end
-            elseif saved or (may and ARGV[2] == 'S' and not since) then
+            elseif saved or ends then
                 redis.call('UNLINK', KEYS[i])
             end
             if moves then move(since and string.match(ARGV[a + 5], '%d+') or ARGV[a + 5]) end

@@ -99,6 +99,7 @@ final class Host
         $things = $die === 99 ? range(0, self::THINGS - 1) : [$thing];
         try {
             $this->all->change($things, function (array $versions) use ($cache, $thing, $things, $die): void {
+                $writes = $die >= 92 && $die !== 99;
                 $isDelivered = match (true) {
                     $die === 99 => mt_rand(0, 1) === 0 ? $cache->clear() : $cache->invalidateTags(['all']),
                     $die < 86 => $cache->delete("thing {$thing}"),
@@ -106,7 +107,8 @@ final class Host
                     default => $cache->set("thing {$thing}", ['version' => $versions[$thing] ?? 0], 1_000, ["tag {$thing}", 'all']),
                 };
                 $this->count($isDelivered ? 'delivered' : 'undelivered');
-                if (!$isDelivered && !$cache->health()->isFlagged()) {
+                // A busy machine may refuse a write as late. Then nothing older is left, and nothing is owed.
+                if (!$isDelivered && !$writes && !$cache->health()->isFlagged()) {
                     $this->problem('Something was not delivered, and the health flag is down.');
                 }
                 // The lock of the things is held: no process of this host changes them meanwhile.
