@@ -14,12 +14,26 @@
 	/** Rows of a chart's table. */
 	const ROWS = 24;
 
-	const language = document.documentElement.lang || undefined;
+	/** That of the page, or the nearest that the browser knows as one: WordPress has names such as pt-PT-ao90, which is none. */
+	const language = ( () => {
+		for ( let tag = document.documentElement.lang; tag !== ''; tag = tag.slice( 0, Math.max( 0, tag.lastIndexOf( '-' ) ) ) ) {
+			try {
+				return Intl.getCanonicalLocales( tag )[ 0 ];
+			} catch ( error ) {
+				// Without its last part it may be one.
+			}
+		}
+		return undefined;
+	} )();
 
 	const number = ( value, digits = 0 ) =>
 		value === null || value === undefined ? '–' : value.toLocaleString( language, { maximumFractionDigits: digits } );
 	const precise = ( value ) => number( value, value >= 100 ? 0 : value >= 10 ? 1 : 2 );
 	const time = ( seconds ) => new Date( seconds * 1000 ).toLocaleString( language, { dateStyle: 'short', timeStyle: 'medium' } );
+
+	/** Below a chart of a day at most. */
+	const clock = ( u, values ) =>
+		values.map( ( value ) => new Date( value * 1000 ).toLocaleTimeString( language, { timeStyle: values[ values.length - 1 ] - values[ 0 ] < 600 ? 'medium' : 'short' } ) );
 
 	/** The colour by which the admin's scheme marks where one is, dark enough for text and lines on white, and for the light grey in which WordPress 7 may write on it. */
 	const schemeColor = () => {
@@ -99,7 +113,7 @@
 					legend: { show: false },
 					cursor: { show: false },
 					scales: { x: { time: isTime, range: ( u, min, max ) => ( min === max ? [ min - 30, max + 30 ] : [ min, max ] ) }, y: isLog ? { distr: 3 } : { range: ( u, min, max ) => [ 0, max > 0 ? max * 1.05 : 1 ] } },
-					axes: [ axis, { ...axis, size: 62, values: ( u, values ) => values.map( ( value ) => ( value === null ? '' : number( value, 2 ) ) ) } ],
+					axes: [ isTime ? { ...axis, space: 90, values: clock } : axis, { ...axis, size: 62, values: ( u, values ) => values.map( ( value ) => ( value === null ? '' : number( value, 2 ) ) ) } ],
 					series: [ {}, ...series.map( ( one, i ) => ( { label: one.label, ...lines[ i ], points: { show: x.length < 3 } } ) ) ],
 				},
 				[ x, ...series.map( ( one ) => one.values ) ],

@@ -75,13 +75,15 @@ final class Endpoint
             return new \WP_REST_Response([...$answer, 'rows' => [], 'now' => null, 'requests' => null, 'purges' => []]);
         }
         Figures::takeHits($this->plugin->pages->installed());
+        $statistics = $cache->backend()->statistics();
+        $kept = Figures::kept(isset($statistics['hits']));
 
         return new \WP_REST_Response([
             ...$answer,
-            'rows' => Figures::rows(),
-            'now' => Figures::now($cache),
-            'requests' => Figures::requests(),
-            'purges' => Figures::purges(),
+            'rows' => Figures::rows($kept['row'] ?? []),
+            'now' => Figures::now($cache, $statistics),
+            'requests' => Figures::requests($kept['request'] ?? []),
+            'purges' => Figures::purges($kept['purge'] ?? []),
         ]);
     }
 

@@ -27,6 +27,12 @@ final class Figures
     /** Those that a measured request counts for stores that do not count them. */
     private const ENTRIES = ['hits', 'misses', 'sets', 'deletes'];
 
+    /** What the dashboard itself has read, which a store that counts takes for hits and misses of the site. */
+    private const OWN = ['own-hits', 'own-misses'];
+
+    /** How many there are of each kind of entry. */
+    private const KINDS = ['request' => self::REQUESTS, 'row' => self::ROWS, 'purge' => self::PURGES];
+
     private const REQUESTS = 64;
 
     private const ROWS = 288;
@@ -111,13 +117,18 @@ final class Figures
     /**
      * The counters and the store's figures as they are now.
      *
-     * @return list<int|float> in the order of COLUMNS
+     * @param ?array<string, int|float|string> $statistics of the store; null: it is asked
+     *
+     * @return ?list<int|float> in the order of COLUMNS; null: the store does not say them, which is not that all are 0
      */
-    public static function now(ObjectCache $cache): array
+    public static function now(ObjectCache $cache, ?array $statistics = null): ?array
     {
         self::join();
-        $counters = wp_cache_get_multiple([...self::COUNTERS, ...self::ENTRIES], self::GROUP, true);
-        $statistics = $cache->backend()->statistics();
+        $counters = wp_cache_get_multiple([...self::COUNTERS, ...self::ENTRIES, ...self::OWN], self::GROUP, true);
+        $statistics ??= $cache->backend()->statistics();
+        if ($cache->trouble() !== null) {
+            return null;
+        }
         $row = [];
         foreach (self::COLUMNS as $name) {
             $figure = match (true) {
@@ -126,6 +137,7 @@ final class Figures
                 // A pool names these otherwise than a store of the library.
                 $name === 'used' => $statistics['used'] ?? $statistics['bytes'] ?? 0,
                 $name === 'size' => $statistics['size'] ?? $statistics['capacity'] ?? 0,
+                \is_int($statistics[$name] ?? null) && \is_int($counters["own-{$name}"] ?? null) => $statistics[$name] - $counters["own-{$name}"],
                 \in_array($name, self::ENTRIES, true) => $statistics[$name] ?? $counters[$name] ?? 0,
                 default => $statistics[$name] ?? 0,
             };
@@ -135,11 +147,40 @@ final class Figures
         return $row;
     }
 
-    /** @return list<list<int|float>> the rows of the last day, in the order of time, each in the order of COLUMNS */
-    public static function rows(): array
+    /**
+     * All that is kept, which the dashboard reads in one go.
+     *
+     * @param bool $isCounted whether the store counts these reads
+     *
+     * @return array<string, list<array<array-key, mixed>>> kind => entries
+     */
+    public static function kept(bool $isCounted): array
+    {
+        self::join();
+        $names = [];
+        foreach (self::KINDS as $kind => $number) {
+            $names[$kind] = array_map(static fn(int $place): string => "{$kind}-{$place}", range(0, $number - 1));
+        }
+        $asked = array_merge(...array_values($names));
+        $found = array_filter(wp_cache_get_multiple($asked, self::GROUP, true), is_array(...));
+        if ($isCounted) {
+            // The counters of now() are read as well.
+            self::count('own-hits', \count($found) + \count(self::COUNTERS) + \count(self::OWN));
+            self::count('own-misses', \count($asked) - \count($found) + \count(self::ENTRIES));
+        }
+
+        return array_map(static fn(array $of): array => array_values(array_intersect_key($found, array_fill_keys($of, true))), $names);
+    }
+
+    /**
+     * @param list<array<array-key, mixed>> $kept
+     *
+     * @return list<list<int|float>> the rows of the last day, in the order of time, each in the order of COLUMNS
+     */
+    public static function rows(array $kept): array
     {
         $rows = [];
-        foreach (self::all('row', self::ROWS) as $row) {
+        foreach ($kept as $row) {
             if (\count($row) === \count(self::COLUMNS) && \is_int($row[0] ?? null) && $row[0] > time() - self::DAY) {
                 $rows[] = array_values(array_map(static fn(mixed $figure): int|float => \is_int($figure) || \is_float($figure) ? $figure : 0, $row));
             }
@@ -150,6 +191,8 @@ final class Figures
     }
 
     /**
+     * @param list<array<array-key, mixed>> $requests
+     *
      * @return array{
      *     measured: int,
      *     operations: array<string, array<string, int|float>>,
@@ -157,10 +200,9 @@ final class Figures
      *     query: float
      * } how many requests it is of; the Distribution of each operation, in µs; the slowest calls; µs of the shortest query of the database, 0: not known
      */
-    public static function requests(): array
+    public static function requests(array $requests): array
     {
         $times = $slowest = $queries = [];
-        $requests = self::all('request', self::REQUESTS);
         foreach ($requests as $request) {
             foreach (\is_array($request['times'] ?? null) ? $request['times'] : [] as $operation => $taken) {
                 foreach (\is_array($taken) ? $taken : [] as $time) {
@@ -190,11 +232,15 @@ final class Figures
         ];
     }
 
-    /** @return list<array{at: float, reasons: list<string>, more: int, user: string, where: string}> the last purges, the newest first */
-    public static function purges(): array
+    /**
+     * @param list<array<array-key, mixed>> $kept
+     *
+     * @return list<array{at: float, reasons: list<string>, more: int, user: string, where: string}> the last purges, the newest first
+     */
+    public static function purges(array $kept): array
     {
         $purges = [];
-        foreach (self::all('purge', self::PURGES) as $purge) {
+        foreach ($kept as $purge) {
             $user = \is_int($purge['user'] ?? null) && $purge['user'] > 0 ? get_userdata($purge['user']) : false;
             $purges[] = [
                 'at' => \is_float($purge['at'] ?? null) ? $purge['at'] : 0.0,
@@ -264,7 +310,10 @@ final class Figures
             return;
         }
         self::takeHits(\defined('LARDER_PAGE_CACHE') && \is_array(LARDER_PAGE_CACHE) ? LARDER_PAGE_CACHE : []);
-        wp_cache_set($place, self::now($cache), self::GROUP, self::DAY);
+        $now = self::now($cache);
+        if ($now !== null) {
+            wp_cache_set($place, $now, self::GROUP, self::DAY);
+        }
     }
 
     /** @return int nanoseconds of a query that reads one row by its index; 0: it failed */
@@ -278,14 +327,5 @@ final class Figures
         $found = $wpdb->get_var("SELECT option_value FROM {$wpdb->options} WHERE option_name = 'siteurl' LIMIT 1");
 
         return $found === null ? 0 : hrtime(true) - $begun;
-    }
-
-    /** @return list<array<array-key, mixed>> */
-    private static function all(string $kind, int $number): array
-    {
-        self::join();
-        $names = array_map(static fn(int $place): string => "{$kind}-{$place}", range(0, $number - 1));
-
-        return array_values(array_filter(wp_cache_get_multiple($names, self::GROUP, true), is_array(...)));
     }
 }

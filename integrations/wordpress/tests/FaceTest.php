@@ -78,6 +78,22 @@ final class FaceTest extends TestCase
         self::assertSame('0', self::$site->run('$_SERVER["REQUEST_METHOD"] = "GET"; wp_set_current_user(1); $ask = fn() => rest_do_request(new WP_REST_Request("GET", "/larder/v1/figures"))->get_status(); $ask(); $cache = Larder\WordPress\ObjectCache::current(); $sets = $cache->backend()->statistics()["sets"]; $ask(); echo $cache->backend()->statistics()["sets"] - $sets;'));
     }
 
+    public function testADashboardThatIsOpenDoesNotChangeWhatItShows(): void
+    {
+        $ask = fn(): array => $this->figures()['now'];
+        $ask();
+        $before = $ask();
+        $after = $ask();
+        // The request itself reads some options and a user. What is kept for the charts are 402 entries, of which most are not there.
+        self::assertLessThan(100, $after['hits'] - $before['hits']);
+        self::assertLessThan(100, $after['misses'] - $before['misses']);
+    }
+
+    public function testAStoreThatDoesNotAnswerHasNoFiguresInsteadOfZeros(): void
+    {
+        self::assertSame('null', self::$site->run('echo json_encode(Larder\WordPress\Figures::now(new Larder\WordPress\ObjectCache(new Larder\WordPress\NoBackend("It is gone."))));'));
+    }
+
     public function testAPurgeIsListedWithItsReasonAndItsUser(): void
     {
         self::$site->run('wp_set_current_user(1); wp_update_post(["ID" => 1, "post_content" => "Purged."]);');
@@ -214,7 +230,8 @@ final class FaceTest extends TestCase
         self::assertSame([['Set: Object cache', '1,000'], ['Set: Database', '1,000'], ['Get: Object cache', '1,000'], ['Get: Database', '1,000'], ['Delete: Object cache', '1,000'], ['Delete: Database', '1,000']], $seen['measured']);
         self::assertSame(3, $seen['drawn']);
         self::assertSame('0', self::$site->run('echo $GLOBALS["wpdb"]->get_var("SELECT COUNT(*) FROM {$GLOBALS["wpdb"]->options} WHERE option_name LIKE \'%larder_measure%\'");'));
-        self::assertSame(0, $seen['overflow'], 'nothing scrolls sideways at 400 pixels');
+        self::assertSame(['pt-PT-ao90', 0], [$seen['language'], $seen['overflow']], 'nothing scrolls sideways at 320 pixels');
+        self::assertGreaterThan(100, $seen['narrow'], 'a key has room for more than a letter a line');
     }
 
     public function testTheDashboardIsReadInEachColourSchemeAndUsedByTabInABrowser(): void

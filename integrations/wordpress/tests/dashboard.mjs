@@ -60,10 +60,14 @@ export const use = async ({page, site, seen, text}) => {
     seen.drawn = await page.$$eval('#larder-measure .larder-chart canvas', (canvases) => canvases.length);
     await picture('dashboard-measured');
 
-    await page.setViewport({width: 400, height: 800, isMobile: true});
+    // WordPress has a language of this name, which no browser knows.
+    await page.evaluateOnNewDocument(() => new MutationObserver(() => document.documentElement && (document.documentElement.lang = 'pt-PT-ao90')).observe(document, {childList: true}));
+    await page.setViewport({width: 320, height: 800, isMobile: true});
     await open(`${site}/wp-admin/index.php?page=larder-dashboard`);
+    seen.language = await page.evaluate(() => document.documentElement.lang);
+    seen.narrow = await page.$$eval('#larder-dashboard tbody th', (cells) => Math.min(...cells.filter((cell) => cell.offsetParent !== null).map((cell) => cell.offsetWidth)));
     seen.overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    await picture('dashboard-400');
+    await picture('dashboard-320');
     for (const scheme of (process.env.LARDER_SCREENSHOTS ? ['midnight', 'sunrise'] : [])) {
         await page.setViewport({width: 1280, height: 900});
         await page.goto(`${site}/wp-admin/profile.php`);
