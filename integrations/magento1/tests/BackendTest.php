@@ -290,6 +290,27 @@ final class BackendTest extends TestCase
         self::assertSame('newer', $yours->load('menu'));
     }
 
+    /** Such as a consumer of Magento's queues. */
+    public function testAProcessThatRunsForLongSeesWhatOthersHaveCleaned(): void
+    {
+        $options = ['dsn' => "array: > {$this->pools->dsn('SQLite')}"];
+        foreach ([$options, ['namespace' => 'shop'] + $options] as $of) {
+            $consumer = new \Larder_Cache_Backend($of);
+            $shop = new \Larder_Cache_Backend($of);
+            foreach ([static fn(): mixed => $consumer->load('block'), static fn(): bool => $consumer->test('block') !== false] as $seen) {
+                $shop->save('block', 'block', ['product_7']);
+                usleep(1_100_000);
+                self::assertNotFalse($seen());
+                $shop->clean('matchingAnyTag', ['product_7']);
+                for ($tries = 0, $is = true; $tries < 30 && $is !== false; $tries++) {
+                    usleep(100_000);
+                    $is = $seen();
+                }
+                self::assertFalse($is);
+            }
+        }
+    }
+
     public function testALongTagIsATag(): void
     {
         $backend = $this->backend('array');

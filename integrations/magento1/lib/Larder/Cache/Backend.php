@@ -3,6 +3,7 @@
 declare(strict_types=1);
 
 use Larder\Cache;
+use Larder\Cache\Lookout;
 use Larder\Capability;
 use Larder\Exception;
 use Larder\Exception\InvalidKey;
@@ -42,6 +43,8 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
 
     private readonly Cache $larder;
 
+    private readonly ?Lookout $lookout;
+
     /** Before each tag: a tag of Larder means the same in all parts of a store, and shops have theirs for themselves. */
     private readonly string $prefix;
 
@@ -75,6 +78,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
         } catch (Exception $mistake) {
             Zend_Cache::throwException($mistake->getMessage(), $mistake instanceof \Exception ? $mistake : null);
         }
+        $this->lookout = Lookout::of($this->larder);
         foreach ([Capability::Keys, Capability::Tags] as $capability) {
             if (!in_array($capability, $this->larder->store->capabilities(), true)) {
                 Zend_Cache::throwException(UnsupportedOperation::by((new \ReflectionClass($this->larder->store))->getShortName(), $capability)->getMessage());
@@ -91,6 +95,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     public function load($id, $doNotTestCacheValidity = false)
     {
         try {
+            $this->lookout?->look((string) $id);
             $item = $this->larder->get((string) $id);
         } catch (InvalidKey) {
             return false;
@@ -107,6 +112,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     public function test($id)
     {
         try {
+            $this->lookout?->look((string) $id);
             $item = $this->larder->get((string) $id);
         } catch (InvalidKey) {
             return false;
