@@ -120,7 +120,7 @@ final class Counting
             $item = $this->item($found, Counter::floored($key, $number, $by, $min), $left, $token);
         }
 
-        return $store->save([$item], Updates::mode($found)) === [] ? [\is_int($item->value) ? $item->value : null] : null;
+        return $store->save([$item], Updates::mode($item, $found)) === [] ? [\is_int($item->value) ? $item->value : null] : null;
     }
 
     private function item(Item $found, int $sum, ?int $ttl, Token $token): Item

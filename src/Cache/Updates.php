@@ -66,7 +66,7 @@ final class Updates
             }
             $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($pending->ttl()), $pending->tags(), $token, version: $found->version ?? Item::FROM_NOTHING, keeps: true);
             // What could not be stored makes nothing untrue: the value is made from what is there.
-            $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], self::mode($found)));
+            $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], self::mode($item, $found)));
             if ($unsaved === null || $unsaved === []) {
                 return $this->writes->noteAdded($key, $unsaved);
             }
@@ -89,10 +89,15 @@ final class Updates
         return $item === null && $fetched->failure !== null ? null : [$token, $item];
     }
 
-    /** What was made from nothing is stored where there is nothing: what another process adds meanwhile is a fill, which refuses no write. */
-    public static function mode(?Item $found): SaveMode
+    /**
+     * What was made from nothing is stored where there is nothing: what another process adds meanwhile is a fill, which refuses no write.
+     * What is dead at once only has to refuse fills.
+     *
+     * @param ?Item $found null: nothing
+     */
+    public static function mode(Item $item, ?Item $found): SaveMode
     {
-        return $found === null ? SaveMode::Add : SaveMode::Set;
+        return $found !== null || ($item->ttl !== null && $item->ttl <= 0) ? SaveMode::Set : SaveMode::Add;
     }
 
     private function value(Item $found, mixed $default): mixed

@@ -464,6 +464,11 @@ final class CacheWritesContract extends Suite
         });
         self::assertSame(['key'], $this->store()->save([new Item('key', 'late', 100, [], $older, true)]));
         self::assertSame('new truth', $cache->get('key'));
+        $older = $cache->token('nothing');
+        $this->of->elsewhere(static function (Store $store): void {
+            self::assertTrue((new Cache($store, strict: true))->update('nothing', static fn(): string => 'dead at once', 0));
+        });
+        self::assertSame($cache->store instanceof Pooled ? [] : ['nothing'], $this->store()->save([new Item('nothing', 'late', 100, [], $older, true)]));
         // What remember() has stored is read without what it needs to know besides.
         self::assertSame(['computed'], $cache->remember('remembered', static fn(): array => ['computed'], 1_000, grace: 10));
         self::assertTrue($cache->update('remembered', static fn(mixed $value): mixed => \is_array($value) ? [...$value, 'updated'] : null));
