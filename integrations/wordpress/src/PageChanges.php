@@ -475,9 +475,10 @@ final class PageChanges
         }
     }
 
+    /** Lists end with the time of the next post that waits for it, so that they have to know of it. */
     private function isSeen(mixed $status): bool
     {
-        return $status === 'publish' || $status === 'inherit' || (\is_string($status) && (get_post_status_object($status)->public ?? false) === true);
+        return $status === 'publish' || $status === 'inherit' || $status === 'future' || (\is_string($status) && (get_post_status_object($status)->public ?? false) === true);
     }
 
     /** Whether all may see the post, so that no page of before shows what has been made private. */

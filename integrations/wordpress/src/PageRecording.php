@@ -266,12 +266,30 @@ final class PageRecording
             'etag' => $etag,
             'length' => \strlen($body),
             'made' => $made,
-            'until' => $made + ($status === 200 ? $ttl : min($ttl, self::SHORT)),
+            'until' => $made + min($ttl, $status === 200 ? $ttl : self::SHORT, $this->secondsToNextPost($tags, $made)),
             // What each visitor saves who gets it.
             'took' => (int) (timer_float() * 1_000),
             'queries' => get_num_queries(),
             'tags' => $tags,
         ];
+    }
+
+    /**
+     * WordPress looks only when it makes a page if the time of a post has come. So no list outlives that moment.
+     *
+     * @param list<string> $tags
+     */
+    private function secondsToNextPost(array $tags, int $now): int
+    {
+        if (preg_grep('~^\d+/(?:list|all)/(?!users$|comments$)~', $tags) !== []) {
+            foreach (_get_cron_array() as $time => $events) {
+                if ($time > $now && isset($events['publish_future_post'])) {
+                    return $time - $now;
+                }
+            }
+        }
+
+        return \PHP_INT_MAX;
     }
 
     private function lookAtTheEnd(string $body): void

@@ -892,6 +892,39 @@ final class PageCacheTest extends TestCase
         }
     }
 
+    #[DataProvider('stores')]
+    public function testAPageThatListsPostsEndsWhenTheNextOneIsDue(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $ttl = static function (string $uri) use ($site): int {
+            $answer = $site->visit($uri);
+            self::assertTrue($answer->isHit(), "{$uri} {$answer->header('cache-status')}");
+
+            return (int) substr((string) strstr($answer->header('cache-status'), 'ttl='), 4);
+        };
+        $lists = ['/', '/author/admin/', '/feed/'];
+        $visit = static function () use ($site, $lists): void {
+            array_map($site->visit(...), $lists);
+        };
+        $visit();
+        foreach ($lists as $uri) {
+            self::assertGreaterThan(1_000, $ttl($uri), $uri);
+        }
+        // A page that is there already has to know of it, too.
+        $site->run('foreach ([1_200, 600] as $seconds) { $at = gmdate("Y-m-d H:i:s", time() + $seconds); wp_insert_post(["post_title" => "Soon", "post_name" => "soon-{$seconds}", "post_status" => "future", "post_date" => get_date_from_gmt($at), "post_date_gmt" => $at]); }');
+        $visit();
+        foreach ($lists as $uri) {
+            self::assertLessThanOrEqual(600, $ttl($uri), $uri);
+        }
+        $site->run('wp_delete_post(get_page_by_path("soon-600", OBJECT, "post")->ID, true);');
+        $visit();
+        foreach ($lists as $uri) {
+            self::assertGreaterThan(600, $ttl($uri), $uri);
+            self::assertLessThanOrEqual(1_200, $ttl($uri), $uri);
+        }
+        $site->run('wp_delete_post(get_page_by_path("soon-1200", OBJECT, "post")->ID, true);');
+    }
+
     public function testAHostileRequestNeitherGetsNorMakesAPageOfOthers(): void
     {
         $site = $this->site(true);
