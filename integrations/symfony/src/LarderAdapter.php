@@ -375,10 +375,6 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
             \assert(CacheItem::validateKey($tag) !== '');
             $names[] = $this->names->tag(\is_string($tag) && $tag !== '' ? $tag : CacheItem::validateKey($tag));
         }
-        if ($this->deferred !== []) {
-            // They were made before the invalidation.
-            $this->commit();
-        }
         try {
             return $this->cache->invalidateTags($names);
         } catch (StoreUnavailable $failure) {
@@ -425,8 +421,8 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     private function computed(string $id, string $key, callable $callback, ?array &$metadata): mixed
     {
         $made = $this->absent;
-        $isCalled = false;
-        $compute = function (PendingItem $pending) use ($key, $callback, &$made, &$isCalled): mixed {
+        $isCalled = $isSaved = false;
+        $compute = function (PendingItem $pending) use ($key, $callback, &$made, &$isCalled, &$isSaved): mixed {
             $isCalled = true;
             $item = ($this->make)($key, null, false, []);
             [$value, $isSaved, $ttl, $kept] = $this->call($item, $callback);
@@ -453,6 +449,10 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
             }
             CacheItem::log($this->logger, \sprintf('Failed to save key "{key}" of type %s: %s', get_debug_type(Kept::value($made)), $failure->getMessage()), ['key' => $key, 'exception' => $failure, 'cache-adapter' => self::class]);
             $kept = $made;
+        }
+        if ($isSaved && $this->deferred !== []) {
+            // As a save does.
+            $this->commit();
         }
         $metadata = Kept::metadata($kept);
 
