@@ -241,6 +241,19 @@
 		);
 	};
 
+	const NAMES = {
+		add: __( 'Add', 'larder' ),
+		count: __( 'Count', 'larder' ),
+		delete: __( 'Delete', 'larder' ),
+		fill: __( 'Fill', 'larder' ),
+		get: __( 'Get', 'larder' ),
+		'get for change': __( 'Get for a change', 'larder' ),
+		'get many': __( 'Get many', 'larder' ),
+		invalidate: __( 'Invalidate', 'larder' ),
+		set: __( 'Set', 'larder' ),
+		'set many': __( 'Set many', 'larder' ),
+	};
+
 	const FIGURES = [
 		[ 'n', __( 'n', 'larder' ) ],
 		[ 'min', __( 'min', 'larder' ) ],
@@ -260,7 +273,7 @@
 		el( Table, {
 			label,
 			columns: [ { label: __( 'Operation', 'larder' ), isText: true }, ...FIGURES.map( ( [ , title ] ) => ( { label: title } ) ) ],
-			rows: Object.entries( operations ).map( ( [ name, of ] ) => [ name, ...FIGURES.map( ( [ figure ] ) => ( figure === 'n' ? number( of.n ) : precise( of[ figure ] ) ) ) ] ),
+			rows: Object.entries( operations ).map( ( [ name, of ] ) => [ NAMES[ name ] || name, ...FIGURES.map( ( [ figure ] ) => ( figure === 'n' ? number( of.n ) : precise( of[ figure ] ) ) ) ] ),
 		} );
 
 	const GroupsCard = () => {
@@ -516,7 +529,7 @@
 								el( Table, {
 									label: __( 'Slowest keys', 'larder' ),
 									columns: [ { label: __( 'Key', 'larder' ), isText: true }, { label: __( 'Operation', 'larder' ), isText: true }, { label: __( 'µs', 'larder' ) }, { label: __( 'Time', 'larder' ), isText: true } ],
-									rows: requests.slowest.map( ( call ) => [ el( 'code', null, call.key ), call.operation, precise( call.us ), time( call.at ) ] ),
+									rows: requests.slowest.map( ( call ) => [ el( 'code', null, call.key ), NAMES[ call.operation ] || call.operation, precise( call.us ), time( call.at ) ] ),
 								} )
 							),
 							el(

@@ -244,10 +244,10 @@ final class Figures
             $user = \is_int($purge['user'] ?? null) && $purge['user'] > 0 ? get_userdata($purge['user']) : false;
             $purges[] = [
                 'at' => \is_float($purge['at'] ?? null) ? $purge['at'] : 0.0,
-                'reasons' => array_values(array_filter(\is_array($purge['reasons'] ?? null) ? $purge['reasons'] : [], is_string(...))),
+                'reasons' => array_map(PageReport::reason(...), array_values(array_filter(\is_array($purge['reasons'] ?? null) ? $purge['reasons'] : [], is_string(...)))),
                 'more' => \is_int($purge['more'] ?? null) ? $purge['more'] : 0,
                 'user' => $user === false ? '' : $user->user_login,
-                'where' => \is_string($purge['where'] ?? null) ? $purge['where'] : '',
+                'where' => \is_string($purge['where'] ?? null) ? PageReport::where($purge['where']) : '',
             ];
         }
         usort($purges, static fn(array $one, array $other): int => $other['at'] <=> $one['at']);

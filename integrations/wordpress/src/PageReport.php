@@ -93,6 +93,57 @@ final class PageReport
         ), ...$tables === [] ? [] : [sprintf(__('A plugin or the theme reads these tables for it by SQL of its own: %s. Each save in one of them kills it.', 'larder'), implode(', ', $tables))]];
     }
 
+    /** What PageCache and ObjectCache say of a change, in the reader's language. */
+    public static function reason(string $reason): string
+    {
+        [, $kind, $thing] = preg_match('/^(flush of (?:group|site)|network option|\w+)(?: (.+))?$/sD', $reason, $parts) === 1 ? $parts + [2 => ''] : ['', '', ''];
+        $sentence = [
+            /* translators: %s: which one, or nothing. */
+            'post' => __('post %s', 'larder'),
+            /* translators: %s: which one, or nothing. */
+            'comment' => __('comment %s', 'larder'),
+            /* translators: %s: which one, or nothing. */
+            'term' => __('term %s', 'larder'),
+            'terms' => __('terms', 'larder'),
+            /* translators: %s: which one, or nothing. */
+            'user' => __('user %s', 'larder'),
+            'links' => __('links', 'larder'),
+            'files' => __('files', 'larder'),
+            /* translators: %s: which one, or nothing. */
+            'option' => __('option %s', 'larder'),
+            /* translators: %s: which one, or nothing. */
+            'network option' => __('network option %s', 'larder'),
+            /* translators: %s: which one, or nothing. */
+            'transient' => __('transient %s', 'larder'),
+            /* translators: %s: which one, or nothing. */
+            'table' => __('table %s', 'larder'),
+            'transaction' => __('transaction', 'larder'),
+            /* translators: %s: which one, or nothing. */
+            'page' => __('page %s', 'larder'),
+            'site' => __('site', 'larder'),
+            'network' => __('network', 'larder'),
+            'flush' => __('flush', 'larder'),
+            /* translators: %s: which one, or nothing. */
+            'flush of group' => __('flush of group %s', 'larder'),
+            /* translators: %s: which one, or nothing. */
+            'flush of site' => __('flush of site %s', 'larder'),
+        ][$kind] ?? null;
+
+        return $sentence === null ? $reason : rtrim(sprintf($sentence, $thing));
+    }
+
+    /** What Figures says of the place of a change, in the reader's language. */
+    public static function where(string $where): string
+    {
+        return [
+            'command line' => __('command line', 'larder'),
+            'cron' => __('WP-Cron', 'larder'),
+            'REST' => __('REST', 'larder'),
+            'admin' => __('wp-admin', 'larder'),
+            'site' => __('the site', 'larder'),
+        ][$where] ?? $where;
+    }
+
     public function why(string $why): string
     {
         [$word, $thing] = explode(':', $why, 2) + [1 => ''];

@@ -43,6 +43,37 @@ final class Report
         return $this->plugin->choice()->why;
     }
 
+    /** @return list<array{string, string}> the store's own figures: the name and the figure of each, in words */
+    public function figures(): array
+    {
+        $names = [
+            'pool' => __('Pool', 'larder'),
+            'size' => __('At most', 'larder'),
+            'capacity' => __('At most', 'larder'),
+            'used' => __('In use', 'larder'),
+            'bytes' => __('In use', 'larder'),
+            'items' => __('Items', 'larder'),
+            'hits' => __('Hits', 'larder'),
+            'misses' => __('Misses', 'larder'),
+            'sets' => __('Writes', 'larder'),
+            'deletes' => __('Deletes', 'larder'),
+            'evictions' => __('Removed to make room', 'larder'),
+            'expired' => __('Removed after their time', 'larder'),
+            'conflicts' => __('Not stored, as it had changed meanwhile', 'larder'),
+            'refused' => __('Not stored, as it was too large or there was no room', 'larder'),
+        ];
+        $figures = [];
+        foreach (ObjectCache::current()?->backend()->statistics() ?? [] as $name => $figure) {
+            $figures[] = [$names[$name] ?? $name, match (true) {
+                \is_int($figure) && \in_array($name, ['size', 'capacity', 'used', 'bytes'], true) => (string) size_format($figure, 1),
+                \is_int($figure) => number_format_i18n($figure),
+                default => (string) $figure,
+            }];
+        }
+
+        return $figures;
+    }
+
     /** @return list<string> what is wrong and what to change, a sentence each */
     public function problems(): array
     {

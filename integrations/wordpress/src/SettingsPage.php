@@ -43,16 +43,17 @@ final class SettingsPage
                 /* translators: %s: a length of time, such as "5 minutes". */
                 : sprintf(__('A command line last used this cache %s ago.', 'larder'), human_time_diff($heard))),
         );
-        $figures = ObjectCache::current()?->backend()->statistics() ?? [];
+        $figures = $report->figures();
         if ($figures !== []) {
             echo '<table class="widefat striped" style="max-width:30em"><tbody>';
-            foreach ($figures as $name => $figure) {
-                printf('<tr><th scope="row">%s</th><td>%s</td></tr>', esc_html($name), esc_html(\is_int($figure) ? number_format_i18n($figure) : (string) $figure));
+            foreach ($figures as [$name, $figure]) {
+                printf('<tr><th scope="row">%s</th><td>%s</td></tr>', esc_html($name), esc_html($figure));
             }
             echo '</tbody></table>';
         }
-        if ($report->isOn() && Settings::ofThisSite()->pool !== null && \is_int($figures['size'] ?? null)) {
-            $this->sizeForm($figures['size']);
+        $size = Settings::ofThisSite()->pool === null ? null : ObjectCache::current()?->backend()->statistics()['size'] ?? null;
+        if (\is_int($size)) {
+            $this->sizeForm($size);
         }
         echo '<p class="submit">';
         if (!$report->isOn()) {

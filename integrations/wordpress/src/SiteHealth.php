@@ -38,8 +38,8 @@ final class SiteHealth
             'why' => ['label' => __('Why this store', 'larder'), 'value' => $report->why()],
             'heard' => ['label' => __('Command line last heard', 'larder'), 'value' => $heard === null ? __('never', 'larder') : gmdate('c', $heard)],
         ];
-        foreach (ObjectCache::current()?->backend()->statistics() ?? [] as $name => $value) {
-            $fields[$name] = ['label' => $name, 'value' => $value];
+        foreach ($report->figures() as [$name, $figure]) {
+            $fields[$name] = ['label' => $name, 'value' => $figure];
         }
 
         return [...$information, 'larder' => ['label' => 'Larder', 'fields' => $fields]];

@@ -100,6 +100,18 @@ final class FaceTest extends TestCase
         // What wp-cron does in between may be listed above it.
         $purge = array_values(array_filter($this->figures()['purges'], static fn(array $purge): bool => $purge['where'] === 'command line' && \in_array('post 1', $purge['reasons'], true)))[0] ?? null;
         self::assertSame('admin', $purge['user'] ?? null);
+        // Each word that a change is named by has a translation.
+        $source = implode('', array_map(static fn(string $name): string => (string) file_get_contents(\dirname(__DIR__) . "/src/{$name}.php"), ['PageCache', 'PageChanges', 'ObjectCache']));
+        preg_match_all('~(?:kill\(.*(?:\]|\)|\$tags|\$counts), |flushes\[\] = )["\'](flush of (?:group|site)|network option|[a-z]+)(?:["\']| \{\$)~', $source, $named);
+        $kinds = array_values(array_unique($named[1]));
+        self::assertGreaterThan(12, \count($kinds));
+        self::$site->run('file_put_contents(WP_CONTENT_DIR . "/mu-plugins/words.php", \'<?php add_filter("gettext_larder", static fn(string $text): string => "translated $text");\');');
+        try {
+            $untranslated = 'echo implode(", ", array_filter(explode(",", $argv[1]), static fn(string $kind): bool => !str_starts_with(Larder\WordPress\PageReport::reason("$kind 7"), "translated $kind")));';
+            self::assertSame('', self::$site->run($untranslated, [implode(',', $kinds)]));
+        } finally {
+            self::$site->run('unlink(WP_CONTENT_DIR . "/mu-plugins/words.php");');
+        }
     }
 
     public function testEachFlushTakesWhatItSaysAndNothingElse(): void

@@ -127,8 +127,8 @@ final class WebTest extends TestCase
         self::assertSame('Size of the pool in MB', $seen['label']);
         self::assertSame(['Done.', 'Done.'], [$seen['resized'], $seen['flushed']]);
         self::assertIsArray($seen['after']);
-        self::assertSame(number_format(24 << 20), $seen['after']['size']);
-        self::assertGreaterThan('50', $seen['after']['items']);
+        self::assertSame('24.0 MB', $seen['after']['At most']);
+        self::assertGreaterThan('50', $seen['after']['Items']);
         self::assertSame('The object cache is off: WordPress asks the database for everything in each request.', $seen['off']);
         self::assertSame('The object cache is on and uses shared memory.', $seen['on']);
     }
