@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tier;
 
 use Larder\Cache\Far;
+use Larder\Cache\Generation;
 use Larder\Capability;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
@@ -258,7 +259,30 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         $near = $this->isTrusted ? $this->nearest($keys) : new Fetched([], []);
         $unknown = self::missingIn($near, $keys);
 
-        return $unknown === [] ? new Fetched($near->items, []) : $this->filled($keys, new Fetched($near->items, []), $this->fetchMissing($unknown, $near->tokens));
+        $found = new Fetched($near->items, []);
+        if ($unknown === []) {
+            return $found;
+        }
+        try {
+            $far = $this->fetchMissing($unknown, $near->tokens);
+        } catch (StoreUnavailable $failure) {
+            return self::without($unknown, $keys, $found, $failure);
+        }
+
+        return $this->filled($keys, $found, $far);
+    }
+
+    /**
+     * What was found near counts although the far store cannot be asked for the others.
+     *
+     * @param list<string> $unknown
+     * @param list<string> $keys
+     *
+     * @throws StoreUnavailable if nothing was found
+     */
+    private static function without(array $unknown, array $keys, Fetched $found, StoreUnavailable $failure): Fetched
+    {
+        return $found->items === [] ? throw $failure : self::merged($keys, $found, new Fetched([], array_fill_keys($unknown, Generation::unknown()), failure: $failure));
     }
 
     /**
@@ -269,7 +293,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
      */
     private function filled(array $keys, Fetched $near, Fetched $far): Fetched
     {
-        if ($far->tokens === [] || !$this->isTrusted || $this->log instanceof NoLog) {
+        if ($far->tokens === [] || $far->failure !== null || !$this->isTrusted || $this->log instanceof NoLog) {
             return self::merged($keys, $near, $far);
         }
         $this->lookAgain();
@@ -313,7 +337,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             } catch (StoreUnavailable $failure) {
                 $this->mark(true, $this->follower->isWithinGrace());
 
-                throw $failure;
+                return self::without($unknown, $keys, new Fetched($this->isTrusted ? $near->items : [], []), $failure);
             } finally {
                 if ($far === null) {
                     // Nor does what was answered all the same count at any other time.
@@ -379,7 +403,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         $far = $this->far->fetch($keys);
         $this->follower->farHasAnswered();
         $this->keep($far->items, $tokens);
-        foreach ($far->tokens as $key => $_) {
+        foreach ($far->failure === null ? $far->tokens : [] as $key => $_) {
             $this->missing[$key] = true;
         }
         if (\count($this->missing) > self::MOST_MISSING) {

@@ -327,6 +327,29 @@ final class RedisLogTest extends OneRedis
         self::assertContains($other->get('whole'), [null, ['made of', 'new']]);
     }
 
+    #[TestWith(['array:?grace=60'])]
+    #[TestWith(['array: > array:?grace=60'])]
+    public function testABatchBringsWhatIsNearAlsoIfTheRestCannotBeAskedFor(string $near): void
+    {
+        $server = CacheServer::redis()->start();
+        try {
+            $cache = Cache::open("{$near} > redis+unix:{$server->socket}", logger: $logger = new MemoryLogger());
+            $cache->setMany(['a' => 1, 'b' => 2]);
+            foreach ([1, 2] as $_) {
+                self::assertSame(['a' => 1, 'b' => 2], $cache->getMany(['a', 'b']));
+            }
+            $server->stop();
+            // Within the request, whose log has been read.
+            self::assertSame(['a' => 1, 'b' => 2], $cache->getMany(['a', 'absent', 'b']));
+            $cache->refresh();
+            self::assertSame(['a' => 1, 'b' => 2], $cache->getMany(['a', 'absent', 'b']), 'Within the time of grace.');
+            self::assertFalse($cache->set('absent', 'computed'));
+            self::assertNotSame([], $logger->lines);
+        } finally {
+            $server->stop();
+        }
+    }
+
     public function testWhatIsFoundNearAfterItsMissIsMissedNoMore(): void
     {
         $pools = new Pools(8 << 20);

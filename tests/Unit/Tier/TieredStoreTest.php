@@ -16,6 +16,7 @@ use Larder\Tests\Contract\Value\Teller;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
 use Larder\Tier\TieredStore;
+use Larder\Token;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
 
@@ -148,6 +149,20 @@ final class TieredStoreTest extends TestCase
             self::assertSame('new', $other->get('whole'));
             $other->clear();
         }
+    }
+
+    public function testABatchBringsWhatIsNearAlsoIfTheFarStoreIsDown(): void
+    {
+        $tier = $this->tier();
+        $tier->save([new Item('key', 1), new Item('other', 2)]);
+        $tier->fetch(['key', 'other']);
+        $this->far->isDown = true;
+        $fetched = $tier->fetch(['other', 'absent', 'key']);
+        self::assertSame(['other' => 2, 'key' => 1], array_map(static fn(Item $item): mixed => $item->value, $fetched->items));
+        self::assertSame(['absent' => ''], array_map(static fn(Token $token): string => $token->epoch, $fetched->tokens), 'Nothing judged by that is stored.');
+        self::assertNotNull($fetched->failure);
+        $this->expectException(StoreUnavailable::class);
+        $tier->fetch(['absent']);
     }
 
     public function testOfManyOwnWritesOrOneThatWasUndoneTheNewsAreAskedFor(): void
