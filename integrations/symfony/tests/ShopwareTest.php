@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Symfony\Tests;
 
+use Larder\Cache;
+use Larder\Store\Retention;
 use Larder\Symfony\LarderAdapter;
 use Larder\Symfony\LockStore;
 use Larder\Symfony\Tests\Shopware\Invalidator;
@@ -122,6 +124,10 @@ final class ShopwareTest extends TestCase
         self::assertInstanceOf(PageStore::class, $shop->getContainer()->get('http_cache.store'));
         $pool = self::service($shop, CacheInterface::class, 'cache.rate_limiter');
         self::assertSame(1, $pool->get('key', static fn(): int => 1));
+        // A full cache of pages leaves what was counted.
+        $limits = (new \ReflectionProperty(LarderAdapter::class, 'cache'))->getValue($pool);
+        self::assertInstanceOf(Cache::class, $limits);
+        Retention::demand($limits->store);
     }
 
     private function price(int $price): void
@@ -133,8 +139,8 @@ final class ShopwareTest extends TestCase
     private function boot(string $kind): Site
     {
         preg_match('/^```yaml\n(.*?)^```$/ms', (string) file_get_contents(__DIR__ . '/../../../docs/shopware.md'), $block);
-        $yaml = str_replace(['shm:shop', 'shm:locks?evict=no', 'shm:sessions?evict=no'], [$this->pools->dsn($kind), $this->pools->dsn('files'), $this->pools->dsn('files')], $block[1] ?? '', $replaced);
-        self::assertSame(3, $replaced);
+        $yaml = str_replace(['shm:shop', 'shm:locks?evict=no', 'shm:sessions?evict=no', 'shm:limits?evict=no'], [$this->pools->dsn($kind), ...array_fill(0, 3, $this->pools->dsn('files'))], $block[1] ?? '', $replaced);
+        self::assertSame(4, $replaced);
         $defaults = __DIR__ . '/Shopware/defaults.yaml';
         file_put_contents("{$this->pools->path()}/routes.yaml", "product: { path: '/{product}', controller: " . ProductPage::class . " }\n");
         $opened = ['cache.app', 'cache.http', 'cache.rate_limiter', 'http_cache.store', 'larder.lock_store', 'session.handler', ObservedPool::class];
