@@ -209,7 +209,7 @@ static larder_pool *open_again(larder_pool *pool, uint64_t size, bool evict)
     return NULL;
 }
 
-/* Others who look for the pools where they should be do not find them: told by who makes the directory. */
+/* Processes that look for the pools where they should be do not find them. The process that makes the directory says so. */
 static void tell_where(const larder_pool *pool)
 {
     char *message;

@@ -311,8 +311,7 @@ static uint32_t take_many(const shared_memory *self, zend_array *values, one_of_
 }
 
 /* The number of those that were measured; an exception is pending if these are not all. All are held by then: a value
- * may be inside another, and who held it only when that was measured already would make it look like one that is met
- * twice. */
+ * may be inside another. Held only after that one is measured, it would look like one that is met twice. */
 static uint32_t measure_many(one_of_many *many, uint32_t count, bool *any_asked)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Values that describe themselves, so that who reads one sees whether it is whole, and which it is. */
+/* Values that describe themselves, so that a reader sees whether it is whole, and which it is. */
 #ifndef LARDER_DESCRIBED_H
 #define LARDER_DESCRIBED_H
 

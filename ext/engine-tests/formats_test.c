@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OTHER "p@99" /* all that is known of another format: the file's name, and that who uses it locks some of it */
+#define OTHER "p@99" /* all that is known of another format: the file's name, and that its users lock some of it */
 
 static void make_other(const char *file)
 {

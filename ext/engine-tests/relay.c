@@ -9,7 +9,7 @@
 
 typedef struct runners {
     relay *all;
-    uint64_t place, lives; /* of who is about to begin; so far */
+    uint64_t place, lives; /* of the process that is about to begin; so far */
     pid_t pids[RELAY_PLACES];
 } runners;
 
@@ -26,7 +26,7 @@ static void start(runners *r, uint64_t place)
     r->lives++;
 }
 
-/* Another takes the place of who was killed. How many have ended? */
+/* Another takes the place of the killed process. How many have ended? */
 static unsigned look_after(runners *r)
 {
     unsigned ended = 0;

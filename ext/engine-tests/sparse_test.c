@@ -1,5 +1,5 @@
 /* How long the lock is held in a pool that does not evict, and in whose segments next to nothing lives among much that
- * was deleted: what must not be looked at is hidden, and who does look dies.
+ * was deleted: what must not be looked at is hidden, and a thread that does look dies.
  */
 #include "fixture.h"
 

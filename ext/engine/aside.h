@@ -11,7 +11,7 @@
  *     make a directory | look for the first: mine?    yes: remove the others, and tell those who use their pools
  *                                                     no: remove mine, and use the first
  *
- * At least one of the two sees the other's. Only who has made one looks for others: an ordinary process opens the home
+ * At least one of the two sees the other's. Only a process that has made one looks for others: an ordinary process opens the home
  * and is done. A process that uses an aside looks for the home at the start of each request, as it does for the pool.
  */
 #ifndef LARDER_ASIDE_H

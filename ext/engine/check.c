@@ -27,7 +27,7 @@ static bool check_word(larder_pool *pool, const larder_bucket *bucket, uint64_t 
     uint32_t segment = larder_word_segment(pool, word);
     uint64_t offset = larder_word_offset(pool, word);
     if (word == 0 || (word & LARDER_PENDING) != 0) {
-        return true; /* pending: of a writer who died; the next insert or delete there clears it */
+        return true; /* pending: of a writer that died; the next insert or delete there clears it */
     }
     if (segment >= pool->geometry.segment_count) {
         return larder_fail(error, "word %016llx points outside the segments", (unsigned long long)word);

@@ -24,7 +24,7 @@ static inline uint64_t larder_provisional_expiry(uint64_t expiry)
     return expiry == LARDER_NO_EXPIRY ? LARDER_NO_EXPIRY - 2 : expiry | 1;
 }
 
-/* An item's expiry for who asks: it may be provisional, and remains so if the mover died. */
+/* An item's expiry for a reader: it may be provisional, and remains so if the mover died. */
 static inline uint64_t larder_told_expiry(const _Atomic uint64_t *at)
 {
     /* relaxed: an expiry stands alone. */

@@ -111,7 +111,7 @@ enum larder_verdict larder_file_judge(int fd, const struct stat *status, larder_
 /* Tells every process that has this file open that its name goes to another. But one that was closed stays so. */
 void larder_file_mark_dead(int fd, const struct stat *status);
 
-/* Takes the name away from this file, which has it, and tells who uses it. Under the directory's lock. */
+/* Takes the name away from this file, which has it, and tells the processes that use it. Under the directory's lock. */
 void larder_file_retire(const larder_pool *pool, int directory, int fd, const struct stat *status);
 
 #endif

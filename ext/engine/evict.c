@@ -350,7 +350,7 @@ static void free_segments(larder_pool *pool, uint32_t wanted, uint32_t walks)
              * free. */
             larder_drain_limbo(pool);
         }
-        bool is_anothers = pool->header->victim != 0; /* perhaps of another PHP's choosing, who alone can end it */
+        bool is_anothers = pool->header->victim != 0; /* perhaps of another PHP's choosing, which alone can end it */
         if (!choose_free_victim(pool, newest, false)) {
             break;
         }

@@ -161,7 +161,7 @@ enum larder_counter {
 #define LARDER_IN_FLIGHT_WORDS 5u
 
 /* A process's (or thread's) place. Held by a lock on the byte at LARDER_SLOT_LOCK + its index, which the kernel
- * drops at any death. Counters are the sum over all who ever held the slot. */
+ * drops at any death. Counters are the sum over all that ever held the slot. */
 typedef struct larder_slot {
     alignas(LARDER_CACHE_LINE) _Atomic uint32_t incarnation; /* how often it was taken */
     _Atomic uint32_t pinned;                                 /* how many segments it pins */
@@ -181,7 +181,7 @@ enum larder_quota { LARDER_QUOTA_OF_ALL = 0, LARDER_QUOTA_OF_LONG = 1 };
 
 #define LARDER_SLOT_LOCK INT64_C(0) /* where in the file the slots' lock bytes begin */
 
-/* The word in the segment lock: whose it is, and for which time, so that who waits can tell a process that has stopped
+/* The word in the segment lock: whose it is, and for which time, so that a waiting process can tell a process that has stopped
  * from one that takes the lock again and again. */
 #define LARDER_LOCK_SLOT_BITS 13u
 #define LARDER_LOCK_TURNS     ((1u << (32 - LARDER_LOCK_SLOT_BITS)) - 1)

@@ -86,7 +86,7 @@ bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit
 /* Counts a miss, and remembers it for the fill that may follow. */
 void larder_miss(larder_pool *pool, const larder_key *key);
 
-/* What was found cannot be read after all, which is a miss to who asked. Code of the value's may have run, and removed
+/* What was found cannot be read after all, which is a miss to the caller. Code of the value's may have run, and removed
  * the pool. */
 void larder_miss_unreadable(larder_pool *pool, const larder_key *key);
 

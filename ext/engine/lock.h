@@ -2,7 +2,7 @@
  * open segment and deleting need none of that, and never take it.
  *
  * Its word says whose it is, slot and incarnation, so that it can be taken from a dead owner, after which the lists are
- * made anew; and for which time it holds it, so that who waits for one who is stopped waits once.
+ * made anew; and for which time it holds it, so that a process that waits for a stopped one waits once.
  */
 #ifndef LARDER_LOCK_H
 #define LARDER_LOCK_H

@@ -81,7 +81,7 @@ static bool write_header(larder_pool *pool, int directory, int fd, uint64_t size
 
 /* All of it now: a tmpfs that fills up later would kill us with SIGBUS in the middle of a store. Signals wait, but for
  * no more than a piece: at one of them, a profiler's or that of a child's end, the tmpfs of some kernels gives up and
- * undoes what it did; and tens of GiB take seconds, in which who is told to end must be able to. */
+ * undoes what it did; and tens of GiB take seconds, in which a process that is told to end must be able to. */
 static int allocate(int fd, uint64_t size)
 {
     sigset_t all, before;

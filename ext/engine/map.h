@@ -34,7 +34,7 @@ void larder_map_protect(larder_pool *pool, uint32_t segment, bool readable);
 /* The process has, or has lost, that slot of the pool: what its pins cover is used by this process. */
 void larder_map_has_slot(larder_mapping *mapping, uint32_t slot, bool has);
 
-/* Has this process pages of its own in the segment? Asked by who has just pinned it. */
+/* Has this process pages of its own in the segment? Asked by the process that has just pinned it. */
 bool larder_map_is_apart(const larder_mapping *mapping, uint32_t segment);
 
 /* The handle writes nothing down any more; it pins nothing. */

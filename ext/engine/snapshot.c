@@ -158,7 +158,7 @@ static bool exists(int directory, const char *file)
     return fstatat(directory, file, &status, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-/* What a saver of this pool left behind who was killed. Under the lock of the pools' directory. */
+/* What a killed saver of this pool left behind. Under the lock of the pools' directory. */
 static void sweep(const larder_pool *pool, int directory)
 {
     char file[LARDER_NAME_MAX + 32];

@@ -83,7 +83,7 @@ foreach ([0, 0077, 022] as $umask) {
     same(mode(SNAPSHOTS . '/shop.snapshot'), '660 ' . GROUP, 'whose the snapshot is');
     as_user(FPM, function (): void {
         same([opened()->get('list'), opened()->get('new'), opened()->get('old')], [range(1, 500), 1, null], 'what the other saved');
-        same(fileowner(DIRECTORY . '/' . pool_file('shop')), FPM, 'the next pool is who opened it first');
+        same(fileowner(DIRECTORY . '/' . pool_file('shop')), FPM, 'the next pool belongs to the user that opened it first');
         opened()->invalidateTags(['t']);
     });
     as_user(DEPLOY, function (): void {

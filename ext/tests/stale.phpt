@@ -77,7 +77,7 @@ same(await($child), ['0'], 'the other process ends well');
 same($pool->remember('r', fn () => 'mine'), 'new', 'until there is something new');
 $pool->invalidateTags(['t'], 600);
 same($pool->remember('r', fn () => throw new RuntimeException('no'), retry: 0.0), 'new', 'stands in for what could not be computed');
-same($pool->remember('r', fn ($its) => $its->old() . 'er'), 'newer', 'is told to who computes');
+same($pool->remember('r', fn ($its) => $its->old() . 'er'), 'newer', 'is told to the process that computes');
 $pool->invalidateTags(['t']);
 $pool->set('r', 'old', null, ['t']);
 $pool->invalidateTags(['t']);

@@ -1,5 +1,5 @@
 --TEST--
-Random values, changed in every way PHP has, are ordinary values to who reads them and unchanged to who reads them next, in any process
+Random values, changed in every way PHP has, are ordinary values to a reader and unchanged to the next one, in any process
 --EXTENSIONS--
 posix
 --INI--

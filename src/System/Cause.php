@@ -7,7 +7,7 @@ namespace Larder\System;
 /** Why something has failed, in words that one process leaves to others. */
 final class Cause
 {
-    /** What those are told who have not met it themselves. */
+    /** What callers are told that have not met it themselves. */
     private const REPEATED = ' (a moment ago)';
 
     private function __construct() {}

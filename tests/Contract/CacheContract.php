@@ -244,7 +244,7 @@ final class CacheContract extends Suite
         self::assertSame([], $part->fetch(['n'])->items);
     }
 
-    public function testALeaseThatWasHandedOnIsNotEndedByWhoHadItFirst(): void
+    public function testALeaseThatWasHandedOnIsNotEndedByItsFirstHolder(): void
     {
         [$first, $second] = [$this->of->leases(), $this->of->leases()];
         self::assertTrue($first->acquire('name', 'one', 60.0));

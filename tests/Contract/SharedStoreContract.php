@@ -129,7 +129,7 @@ final class SharedStoreContract extends SharedSuite
         }
     }
 
-    /** Each has begun before any is done. A store that refuses one of them keeps nothing for who computes all the time. */
+    /** Each has begun before any is done. A store that refuses one of them keeps nothing for processes that compute all the time. */
     public function testFillsOfTwoProcessesThatOverlapAreBothStored(): void
     {
         $tags = $this->can(Capability::Tags) ? ['x'] : [];

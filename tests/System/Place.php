@@ -30,7 +30,7 @@ final class Place
         'Memcached' => 'memcached+unix:SOCKET?timeout=10',
     ];
 
-    /** Those that only who names them gets. */
+    /** Those that a caller gets only by naming them. */
     private const OTHERS = [
         'shared memory in front of SQLite' => 'shm:NAME?size=16M > sqlite:DIRECTORY/cache.db?timeout=30',
         'a cluster by phpredis' => 'redis+cluster://NODES?prefix=NAME&client=phpredis&read_timeout=10&timeout=10',

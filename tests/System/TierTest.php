@@ -181,7 +181,7 @@ final class TierTest extends TestCase
         self::assertNull($cache->get('key'));
         self::assertNull($cache->get('tagged'));
         $other = Cache::open($dsn, journal: $journal);
-        self::assertSame($hasJournal ? null : 'old', $other->get('key'), 'Only who has the journal knows.');
+        self::assertSame($hasJournal ? null : 'old', $other->get('key'), 'Only a process that has the journal knows.');
         posix_kill($child, \SIGKILL);
         pcntl_waitpid($child, $status);
         foreach ($hasJournal ? [$other, $cache] : [$cache] as $each) {

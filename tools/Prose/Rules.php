@@ -14,6 +14,7 @@ final readonly class Rules
         '/\bwho(?:so)?ever\b/i' => 'name the subject, or write "any process"',
         '/\b(?:no|any|some|every)body\b|\bno[ -]one\b(?! of)/i' => 'name the subject: a process, a request, a user',
         '/\b(?:he|him|his|himself)\b/i' => 'a process or a server is "it", a user is "the user" or "they"',
+        '/\b(?:so that|but|only|by|to|for|of|than|until|which) who\b/i' => 'name the subject: "a process that"',
         '/(?:^|[;:] |[.!] )"?whom?\b(?![^.;:]*\?)/i' => 'name the subject first',
     ];
 

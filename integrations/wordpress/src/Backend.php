@@ -105,7 +105,7 @@ interface Backend
      * Kills what carries one of these tags.
      *
      * @param list<string> $tags
-     * @param int          $stale seconds for which a pool still gives what this kills to who asks for what is stale; others never do
+     * @param int          $stale seconds for which a pool still gives what this kills to a caller that asks for stale values; others never do
      *
      * @return bool whether the store knows, or hears of it before it gives anything out
      */

@@ -10,7 +10,7 @@ final class Report
     /** Bytes: what a store has to have room for. */
     private const ROOM = 64 << 10;
 
-    /** Seconds for which who asks again and again believes that it has. */
+    /** Seconds for which a caller that asks again and again believes that it has. */
     private const BELIEVED = 60;
 
     /** @var ?list<string> what is wrong, after the first question */

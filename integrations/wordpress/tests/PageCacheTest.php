@@ -1218,7 +1218,7 @@ final class PageCacheTest extends TestCase
         $made = $this->madeAnew($site);
         $site->run('do_action("larder_warm");');
         self::assertSame($made, $this->madeAnew($site), 'what is alive is not made anew');
-        // The admin bar asks so, in the request of who sees it.
+        // The admin bar asks so, in the request of the user that sees it.
         $explain = '$_SERVER += json_decode($argv[2], true); echo (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->explain($argv[1])["page"] === null ? "missing" : "there";';
         $site->run('update_post_meta(2, "key", wp_rand());');
         self::assertTrue($site->visit('/sample-page/', $proxy)->isStored());

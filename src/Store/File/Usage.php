@@ -52,7 +52,7 @@ final class Usage
         if ($file === false || !$this->directory->holds($file, $this->path)) {
             return;
         }
-        // All of it at once, so that who finds it finds it whole.
+        // All of it at once, so that a process that finds it finds it whole.
         $end = fstat($file);
         if ($end !== false && $end['size'] < self::BYTES) {
             ftruncate($file, self::BYTES);

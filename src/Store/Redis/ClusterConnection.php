@@ -178,7 +178,7 @@ final class ClusterConnection implements Living
         return $replies;
     }
 
-    /** What a node says of a slot that it had is newer than what others say, who may not have heard of it yet. */
+    /** What a node says of a slot that it had is newer than what other nodes say, which may not have heard of it yet. */
     private function moved(int $slot, string $name): void
     {
         array_unshift($this->ranges, [$slot, $slot, $name]);

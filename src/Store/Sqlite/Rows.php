@@ -131,7 +131,7 @@ final class Rows
         }
     }
 
-    /** As removeAll(), but who has a lease keeps it. */
+    /** As removeAll(), but a process that has a lease keeps it. */
     public function removeAllButLeases(): void
     {
         $first = AddedLeases::prefix();

@@ -360,7 +360,7 @@ final class MissesTest extends TestCase
         self::assertNull($cache->namespace('debtor')->get('key'));
     }
 
-    public function testWhileAStoreIsAwayOnlyWhoOwesItSomethingIsRemembered(): void
+    public function testWhileAStoreIsAwayOnlyADebtorIsRemembered(): void
     {
         $store = new ChaosStore();
         $cache = new Cache($store);

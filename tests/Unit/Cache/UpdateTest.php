@@ -93,7 +93,7 @@ final class UpdateTest extends TestCase
         self::assertSame(1_000, $store->store->fetch(['key'])->items['key']->value ?? null);
     }
 
-    public function testAnUpdateIsToldToWhoListens(): void
+    public function testAnUpdateIsToldToListeners(): void
     {
         $events = new EventList();
         $cache = new Cache(new ArrayStore(), events: $events);

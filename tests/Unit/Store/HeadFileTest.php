@@ -206,7 +206,7 @@ final class HeadFileTest extends TestCase
         }
     }
 
-    /** An earlier version made it so that everyone could read it, and who can read a file can lock it. */
+    /** An earlier version made it so that everyone could read it, and a process that can read a file can lock it. */
     public function testAFileThatEveryoneMayReadIsTightened(): void
     {
         $head = $this->head();

@@ -27,6 +27,7 @@ final class RulesTest extends TestCase
         yield 'an item of a list' => ["- short\n- " . trim(str_repeat('word ', 26)), '26 words'];
         yield 'who' => ['Who writes must wait.', '"Who"'];
         yield 'who, after a semicolon' => ['It waits; who writes must wait.', '"who"'];
+        yield 'who, without a noun' => ['It is a miss to who asked.', '"to who"'];
         yield 'whoever' => ['The lock is for whoever comes first.', '"whoever"'];
         yield 'nobody' => ['Of a killed process nobody takes notice.', '"nobody"'];
         yield 'somebody' => ['It waits for somebody.', '"somebody"'];
@@ -56,6 +57,7 @@ final class RulesTest extends TestCase
     {
         yield 'a sentence of 25 words' => [trim(str_repeat('word ', 25)) . '.'];
         yield 'two of them' => [trim(str_repeat('word ', 25)) . '. ' . ucfirst(trim(str_repeat('word ', 25))) . '.'];
+        yield 'who, behind a noun' => ['Users who log out lose it; check who owns it.'];
         yield 'a number with a point' => [trim(str_repeat('word ', 23)) . ' 8.2 or.'];
         yield 'a code block' => ["Text:\n\n```php\n// who has a stamp, " . str_repeat('word ', 30) . "\n```\n"];
         yield 'an indented code block' => ["Text:\n\n    nobody(" . str_repeat("\n        word,", 30) . "\n    )\n\nText.\n"];
