@@ -1039,12 +1039,11 @@ final class Cache
      */
     public function namespace(string $name): self
     {
-        if (\count($this->namespaces) >= $this->namespacesAtMost && !isset($this->namespaces[$name])) {
-            $this->forgetNamespaces();
-        }
-
         if (isset($this->namespaces[$name])) {
             return $this->namespaces[$name];
+        }
+        if (\count($this->namespaces) >= $this->namespacesAtMost) {
+            $this->forgetNamespaces();
         }
         $namespace = new self(
             NamespacedStore::in($this->store, $name),
