@@ -26,7 +26,7 @@ final class LookoutTest extends TestCase
         $other->set('signal', 'stop');
         usleep(1_100_000);
         // A miss would have it look, too.
-        self::assertSame('go on', $cache->get('signal'));
+        self::assertSame(['signal' => 'go on'], $cache->getMany(['signal']));
         $lookout->look('signal');
         self::assertSame('stop', $cache->get('signal'));
         self::assertNull($cache->get('missing'));
