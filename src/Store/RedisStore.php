@@ -326,6 +326,10 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
             }
         }
         $this->scripts->run($calls);
+        if ($this->layout->shards > 1) {
+            // A value under a shard's version of now may have been made of items in a shard that was not reached yet.
+            $this->scripts->run($calls);
+        }
     }
 
     public function clear(): void

@@ -7,6 +7,7 @@ namespace Larder\Tests\System;
 use Larder\Cache;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
+use Larder\Store;
 use Larder\Store\Redis\ClusterConnection;
 use Larder\Store\Redis\Connection;
 use Larder\Store\Redis\Connections;
@@ -50,7 +51,7 @@ final class RedisPlacesTest extends OwnServers
     }
 
     #[DataProvider('clients')]
-    public function testEverythingInAClusterIsOneRoundTripToEachMaster(string $client): void
+    public function testEverythingInAClusterIsOneRoundTripToEachMasterAndTwoForWhatKillsInAllShards(string $client): void
     {
         $cluster = self::$cluster ??= new RedisCluster();
         $proxies = array_map(static fn(CacheServer $node): Proxy => new Proxy($node->socket), $cluster->nodes);
@@ -99,13 +100,54 @@ final class RedisPlacesTest extends OwnServers
         self::assertSame([1, 1, 1], $count(static fn() => self::assertCount(100, $store->fetch($keys)->items)), 'the same once more');
         self::assertSame([1, 1, 1], $count(static fn(): mixed => $store->save(array_map(static fn(string $key): Item => new Item($key, 'new', 100, ['kept']), $keys))), 'writes');
         self::assertSame([1, 1, 1], $count(static fn(): mixed => $store->delete($keys)), 'deletes');
-        self::assertSame([1, 1, 1], $count(static fn() => $store->invalidateTags(['kept'])), 'an invalidation');
+        self::assertSame([2, 2, 2], $count(static fn() => $store->invalidateTags(['kept'])), 'an invalidation, once more when it has reached all');
         self::assertSame(1, array_sum($count(static fn(): mixed => $store->fetch(['key 1']))), 'one key, one master');
         self::assertSame(1, array_sum($count(static fn(): mixed => $store->save([new Item('key 1', 'x')]))), 'one write, one master');
         $store->save(array_map(static fn(string $key): Item => new Item($key, 'new', 100), $keys));
-        self::assertSame([2, 2, 2], $count(static fn() => $store->clear()), 'a clear, and what it frees');
-        self::assertSame($client === 'predis' ? [...$round('begin'), ...$round('finish'), ...$round('begin'), ...$round('finish')] : [], self::inRounds($diary));
-        self::assertSame([1, 1, 1], $count(static fn() => $store->clear()), 'a clear of nothing');
+        self::assertSame([3, 3, 3], $count(static fn() => $store->clear()), 'a clear, once more, and what it frees');
+        self::assertSame($client === 'predis' ? [...$round('begin'), ...$round('finish'), ...$round('begin'), ...$round('finish'), ...$round('begin'), ...$round('finish')] : [], self::inRounds($diary));
+        self::assertSame([2, 2, 2], $count(static fn() => $store->clear()), 'a clear of nothing');
+    }
+
+    /** @return iterable<string, array{\Closure(Store): void}> */
+    public static function invalidations(): iterable
+    {
+        yield 'a tag' => [static fn(Store $store) => $store->invalidateTags(['tag'])];
+        yield 'a clear' => [static fn(Store $store) => $store->clear()];
+    }
+
+    /** @param \Closure(Store): void $invalidate */
+    #[DataProvider('invalidations')]
+    public function testNothingOutlivesAnInvalidationThatWasMadeOfItemsInShardsThatItHadNotReached(\Closure $invalidate): void
+    {
+        $cluster = self::$cluster ??= new RedisCluster();
+        /** @var \ArrayObject<int, OvertakenConnection> $connections */
+        $connections = new \ArrayObject();
+        $store = new RedisStore(new ClusterConnection([new Server(port: $cluster->nodes[0]->port)], static function (Server $server) use ($connections): Connection {
+            return $connections[] = new OvertakenConnection(new PhpRedisConnection($server));
+        }), 'reached', shards: Connections::SHARDS, timeout: 30.0);
+        $layout = new Layout('reached:', Connections::SHARDS);
+        for ($i = 0; $layout->shard("whole {$i}") !== 0; $i++);
+        $whole = "whole {$i}";
+        self::assertNotSame(0, $layout->shard('part'));
+        $store->save([new Item('part', 'old', 100, ['tag'])]);
+        $invalidate($store);
+        $store->save([new Item('part', 'old', 100, ['tag'])]);
+        $found = null;
+        foreach ($connections as $connection) {
+            $connection->overtake = static function () use ($cluster, $connections, $whole, &$found): void {
+                foreach ($connections as $each) {
+                    $each->overtake = null;
+                }
+                $other = Stores::open($cluster->dsn('client=phpredis&prefix=reached&timeout=10&read_timeout=10'));
+                $token = $other->fetch([$whole])->tokens[$whole];
+                $found = $other->fetch(['part'])->items['part']->value;
+                self::assertSame([], $other->save([new Item($whole, ['made of', $found], 100, ['tag'], $token, true)]));
+            };
+        }
+        $invalidate($store);
+        self::assertSame('old', $found);
+        self::assertSame([], $store->fetch([$whole, 'part'])->items);
     }
 
     /**

@@ -55,14 +55,20 @@ final class Walk
 
     /**
      * Begins another epoch in every shard, in one round trip; that kills everything. With it goes the first look at what is dead now,
-     * of which so many names at most are freed, however often they have been looked at: two round trips for each thousand.
+     * of which so many names at most are freed, however often they have been looked at: two round trips for each thousand. Where there are
+     * several shards, all begin twice. A value in the first may have been made of items in one that was not reached yet.
      *
      * @throws StoreUnavailable
      */
     public function clear(int $names): void
     {
         $shards = $this->layout->all();
-        $ends = array_map(fn(int $shard): array => $this->scripts->spelledOut([Script::Clear, $this->layout->names($shard), []]), $shards);
+        // Each names other epochs.
+        $ends = fn(): array => array_map(fn(int $shard): array => $this->scripts->spelledOut([Script::Clear, $this->layout->names($shard), []]), $shards);
+        if (\count($shards) > 1) {
+            $this->scripts->send($ends());
+        }
+        $ends = $ends();
         $cursors = array_fill_keys($shards, '0');
         for ($looked = 0; $cursors !== [] && $looked < $names; $looked += self::NAMES_AT_ONCE * \count($shards)) {
             $looks = array_map(fn(int $shard): array => $this->look($shard, $cursors[$shard], ''), array_keys($cursors));
