@@ -13,6 +13,7 @@ use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
 use Larder\Item;
+use Larder\Key;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\Log;
@@ -422,6 +423,19 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     {
         $store = $this->far;
         $store instanceof RequestTokens ? $store->noteRequest($anew) : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::RequestTokens);
+        if ($this->log instanceof NoLog) {
+            return;
+        }
+        // Nothing that is read from now on is older than the token.
+        $this->lookAgain();
+        if ($this->asksAlong) {
+            try {
+                // It is of the first read of the far store, which would come later where all is near. The log is asked along, as it would be anyway.
+                $this->fetch([Key::internal('tier', 'request')]);
+            } catch (StoreUnavailable) {
+                // Nothing can be added to it either.
+            }
+        }
     }
 
     public function requestToken(string $key): ?Token

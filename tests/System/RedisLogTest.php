@@ -308,6 +308,31 @@ final class RedisLogTest extends OneRedis
         }
     }
 
+    #[TestWith(['array:'])]
+    #[TestWith(['array: > array:'])]
+    public function testAnAdditionIsJudgedByAMomentBeforeAllThatWasReadNear(string $near): void
+    {
+        $proxy = new Proxy(self::server()->socket);
+        $far = "redis+unix:{$proxy->socket}?prefix=test";
+        $other = new Cache(self::far());
+        $cache = Cache::open("{$near} > {$far}", judgesAdds: true);
+        $other->setMany(['part' => 'old', 'whole' => 'made of old', 'far' => 1]);
+        self::assertSame(['old', 'old'], [$cache->get('part'), $cache->get('part')], 'It is near.');
+        $trips = 0;
+        for ($request = 0; $request < 2; $request++) {
+            $trips = $proxy->roundTripsOf(static function () use ($cache): void {
+                $cache->refresh();
+                self::assertSame('old', $cache->get('part'));
+            });
+        }
+        self::assertSame($near === 'array:' ? 1 : 2, $trips);
+        $other->set('part', 'new');
+        $other->delete('whole');
+        self::assertSame(1, $cache->get('far'));
+        self::assertFalse($cache->add('whole', 'made of old'));
+        self::assertNull($other->get('whole'));
+    }
+
     public function testTheLogIsReadBehindTheMissThatItIsReadAlongWith(): void
     {
         $connection = new OvertakenConnection(new PhpRedisConnection(new Server(socket: self::server()->socket)));
