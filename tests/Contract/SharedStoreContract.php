@@ -294,6 +294,28 @@ final class SharedStoreContract extends SharedSuite
         self::assertSame(0, $this->value('stock'));
     }
 
+    public function testNoCountIsLostWhereTheCounterOfANamespaceBegins(): void
+    {
+        if ($this->cannotJudge() || !$this->can(Capability::Tags)) {
+            return;
+        }
+        $rounds = 100;
+        $this->inProcesses(static function (Store $store) use ($rounds): array {
+            $cache = new Cache($store, strict: true);
+            for ($round = 0; $round < $rounds; $round++) {
+                $cache->increment("there {$round}");
+                $areAllThere = static fn(): bool => $cache->get("there {$round}") === self::PROCESSES;
+                for ($looks = 0; $looks < 10_000 && !$areAllThere(); $looks++);
+                self::await($areAllThere);
+                $cache->namespace('part')->increment("hits {$round}", 1, 0, 1_000, min: random_int(0, 1) === 1 ? 0 : null);
+            }
+
+            return [];
+        });
+        $hits = (new Cache($this->store(), strict: true))->namespace('part')->getMany(array_map(static fn(int $round): string => "hits {$round}", range(0, $rounds - 1)));
+        self::assertSame([self::PROCESSES => $rounds], array_count_values(array_filter($hits, is_int(...))));
+    }
+
     public function testNoCountOfANumericStringIsLost(): void
     {
         if ($this->cannotJudge()) {

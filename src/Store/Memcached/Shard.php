@@ -193,10 +193,15 @@ final class Shard
             $sum = Counter::sum($key, $entry === null ? $initial : $value, $by);
             $name = $this->names->item($key, $generation);
             if ($entry === null && $ttl !== null && $ttl <= 0) {
-                // A write all the same.
-                $this->server->delete($name);
-
-                return $sum;
+                // A write all the same: of the very entry that was looked at, as others may have begun a counter meanwhile.
+                $outcome = $there === null ? Outcome::Stored : $this->server->remove($there[1], $name);
+                if ($outcome === Outcome::NoRoom) {
+                    $this->server->delete($name);
+                }
+                if ($outcome !== Outcome::Overtaken) {
+                    return $sum;
+                }
+                continue;
             }
             $next = $entry === null
                 ? new Entry(Entry::VALUE, random_bytes(8), $this->clock->tick(), Ttl::expiry($ttl, time()), [], (string) $sum)
