@@ -185,7 +185,7 @@ final class CacheBackend implements Backend
             return $this->unreachable;
         }
 
-        return $health->available && !$health->isFlagged() ? null : $this->failure?->why() ?? 'The store has not heard of all that was changed.';
+        return $health->available && !$health->isFlagged() ? null : $this->failure?->why() ?? 'The store has not heard of all that was changed, and is not read until it has; see that it runs and can be reached.';
     }
 
     public function keys(string $prefix): iterable

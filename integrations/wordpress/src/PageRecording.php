@@ -566,53 +566,70 @@ final class PageRecording
                 $tags += $this->ofOption((string) $option, $site === 0 ? $this->site : $site);
             }
         }
-        $cache = $GLOBALS['wp_object_cache'] ?? null;
-        // WordPress's own class has it behind a method that reads it as well.
-        $read = $cache instanceof ObjectCache ? $cache->cache : ($cache instanceof \WP_Object_Cache && !wp_using_ext_object_cache() ? $cache->__get('cache') : null);
-        if (!\is_array($read)) {
+        $read = $this->read();
+        if ($read === null) {
             // Another plugin's object cache, which does not show what was read.
             $tags[PageTags::of('any', site: $this->site)] = true;
-            $read = [];
-        }
-        // What is not there yet may come.
-        foreach ($cache instanceof ObjectCache ? $cache->absences : [] as $group => $ids) {
-            $known = $read[$group] ?? [];
-            $read[$group] = (\is_array($known) ? $known : []) + $ids;
         }
         $paths = $this->paths();
-        foreach ($read as $group => $values) {
-            foreach (\is_array($values) ? $values : [] as $id => $value) {
-                if ($group === 'transient' || $group === 'site-transient') {
-                    $isOfOne = $group === 'transient' && is_multisite() && preg_match('/^(\d+):(.*)$/sD', (string) $id, $parts) === 1;
-                    $tags += $isOfOne ? $this->ofTransient($parts[2], (int) $parts[1]) : $this->ofTransient((string) $id, $group === 'transient' ? $this->site : 0);
-                    continue;
-                }
-                if ($group === 'site-options' && preg_match('/^\d+:(_site_transient_.*|notoptions)$/sD', (string) $id, $parts) === 1) {
-                    // Of a network without an object cache: what is there, and what is not.
-                    foreach ($parts[1] === 'notoptions' ? array_keys(\is_array($value) ? $value : []) : [$parts[1]] as $option) {
-                        $tags += str_starts_with((string) $option, '_site_transient_') ? $this->ofOption((string) $option, 0) : [];
-                    }
-                    continue;
-                }
-                if (($group === 'site-details' || $group === 'blog-details') && ctype_digit((string) $id)) {
-                    // They have options of the site in them.
-                    $tags += array_fill_keys(array_map(static fn(string $option): string => PageTags::of('option', $option, (int) $id), ['blogname', 'siteurl', 'home']), true);
-                    continue;
-                }
-                if (($value === 0 || $value === '0' || (\is_array($value) && \in_array($value['data'] ?? null, [0, '0'], true))) && preg_match('/^(?:\d+:)?get_page_by_path:([0-9a-f]{32})/', (string) $id, $parts) === 1) {
-                    // It looked for a page that is not there yet.
-                    $tags[PageTags::of('list', isset($paths[$parts[1]]) ? 'page' : 'any', $this->site)] = true;
-                    continue;
-                }
-                $tag = $this->ofRead((string) $group, (string) $id);
-                if ($tag !== null) {
-                    $tags[$tag] = true;
-                }
+        foreach ($read ?? [] as $group => $entries) {
+            foreach ($entries as $id => $value) {
+                $tags += $this->ofEntry((string) $group, (string) $id, $value, $paths);
             }
         }
         unset($tags['']);
 
         return array_map(strval(...), array_keys($tags));
+    }
+
+    /** @return ?array<array-key, array<array-key, mixed>> group => id => value: what the request has read of the object cache, or missed; null: not known */
+    private function read(): ?array
+    {
+        $cache = $GLOBALS['wp_object_cache'] ?? null;
+        // WordPress's own class has it behind a method that reads it as well.
+        $read = $cache instanceof ObjectCache ? $cache->cache : ($cache instanceof \WP_Object_Cache && !wp_using_ext_object_cache() ? $cache->__get('cache') : null);
+        if (!\is_array($read)) {
+            return null;
+        }
+        $read = array_filter($read, is_array(...));
+        // What is not there yet may come.
+        foreach ($cache instanceof ObjectCache ? $cache->absences : [] as $group => $ids) {
+            $read[$group] = ($read[$group] ?? []) + $ids;
+        }
+
+        return $read;
+    }
+
+    /**
+     * @param array<string, true> $paths as paths() has them
+     *
+     * @return array<string, true> the tags of an entry of the object cache; one of '' is none
+     */
+    private function ofEntry(string $group, string $id, mixed $value, array $paths): array
+    {
+        if ($group === 'transient' || $group === 'site-transient') {
+            return $group === 'transient' && is_multisite() && preg_match('/^(\d+):(.*)$/sD', $id, $parts) === 1
+                ? $this->ofTransient($parts[2], (int) $parts[1])
+                : $this->ofTransient($id, $group === 'transient' ? $this->site : 0);
+        }
+        if ($group === 'site-options' && preg_match('/^\d+:(_site_transient_.*|notoptions)$/sD', $id, $parts) === 1) {
+            // Of a network without an object cache: what is there, and what is not.
+            $options = $parts[1] === 'notoptions' ? array_map(strval(...), array_keys(\is_array($value) ? $value : [])) : [$parts[1]];
+            $transients = array_filter($options, static fn(string $option): bool => str_starts_with($option, '_site_transient_'));
+
+            return array_merge(...array_map(fn(string $option): array => $this->ofOption($option, 0), array_values($transients)));
+        }
+        if (($group === 'site-details' || $group === 'blog-details') && ctype_digit($id)) {
+            // They have options of the site in them.
+            return array_fill_keys(array_map(static fn(string $option): string => PageTags::of('option', $option, (int) $id), ['blogname', 'siteurl', 'home']), true);
+        }
+        $isAbsent = \in_array($value, [0, '0'], true) || (\is_array($value) && \in_array($value['data'] ?? null, [0, '0'], true));
+        if ($isAbsent && preg_match('/^(?:\d+:)?get_page_by_path:([0-9a-f]{32})/', $id, $parts) === 1) {
+            // It looked for a page that is not there yet.
+            return [PageTags::of('list', isset($paths[$parts[1]]) ? 'page' : 'any', $this->site) => true];
+        }
+
+        return [(string) $this->ofRead($group, $id) => true];
     }
 
     /** @return array<string, true> by what name WordPress keeps whether a page has the path that was asked for, or a part of it */
