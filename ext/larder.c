@@ -7,6 +7,7 @@
 
 #include "hooks.h"
 #include "strays.h"
+#include "tags_arginfo.h"
 
 #include "engine/larder.h"
 #include "image/image.h"
@@ -216,7 +217,7 @@ static PHP_MINFO_FUNCTION(larder)
 zend_module_entry larder_module_entry = {
     STANDARD_MODULE_HEADER,
     "larder",
-    NULL,
+    ext_functions,
     PHP_MINIT(larder),
     PHP_MSHUTDOWN(larder),
     PHP_RINIT(larder),

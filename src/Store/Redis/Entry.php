@@ -83,10 +83,18 @@ final class Entry
         return substr_compare($bytes, self::WITHOUT_TAGS, self::LENGTH, self::HEAD - self::LENGTH) !== 0;
     }
 
-    /** @param string $version six bytes */
-    public static function isOlder(string $bytes, string $version): bool
+    /**
+     * Both at once, as each would cost a call and an array.
+     *
+     * @return array{int, int} the version, and where the payload begins
+     */
+    public static function versionAndPayload(string $bytes): array
     {
-        return substr_compare($bytes, $version, self::VERSION, 6) < 0;
+        /** @var array{1: int, 2: int} $numbers */
+        $numbers = unpack('J2', $bytes, self::VERSION - 1);
+
+        // Behind the version there is a byte of the expiry.
+        return [($numbers[1] >> 8) & self::SIX_BYTES, self::HEAD + ($numbers[2] & 0xffffff)];
     }
 
     /** Where the payload begins. */

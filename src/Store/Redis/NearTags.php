@@ -62,18 +62,24 @@ final class NearTags
 
     private bool $works = true;
 
+    /** Whether the extension looks at all tags of an item at once. */
+    private readonly bool $asksExtension;
+
     /** How many parts the facts of a shard lie in. */
     private readonly int $parts;
 
     /**
-     * @param string $name   of the store in the memory; another store of the same name costs both their facts, and no more
-     * @param int    $shards as of Layout
+     * @param string $name          of the store in the memory; another store of the same name costs both their facts, and no more
+     * @param int    $shards        as of Layout
+     * @param bool   $asksExtension where it is loaded; without it the judgement is the same, and takes longer
      */
     public function __construct(
         private readonly HostMemory $memory,
         private readonly string $name,
         int $shards = 0,
+        bool $asksExtension = true,
     ) {
+        $this->asksExtension = $asksExtension && \function_exists('Larder\\tags_precede');
         $this->parts = min(self::PARTS_OF_ONE, max(1, intdiv(self::PARTS, max(1, $shards))));
     }
 
@@ -97,17 +103,23 @@ final class NearTags
             $this->history = Span::history($clock);
             $this->clock = $clock;
         }
-        $known = $this->known($shard, $this->history, $invalidated);
-        if ($known === null || $known->span->until < $invalidated) {
-            return null;
+        $known = $this->known[$shard] ?? null;
+        if ($known === null || $known->span->until < $invalidated || !str_starts_with($known->span->bytes, $this->history)) {
+            $known = $this->known($shard, $this->history, $invalidated);
+            if ($known === null || $known->span->until < $invalidated) {
+                return null;
+            }
         }
         if ($version >= $known->span->until) {
+            return Verdict::Live;
+        }
+        if ($this->asksExtension && \Larder\tags_precede($tags, $this->hashes, $known->byHash, $version)) {
             return Verdict::Live;
         }
         $verdict = Verdict::Live;
         $ticks = $known->byHash;
         $older = [];
-        // As of Tags::unpack(), without a list of them: this is done in each read.
+        // As of Tags::unpack(), without a list of them: without the extension this is done in each read.
         for ($at = 0, $end = \strlen($tags); $at < $end; $at += $length) {
             $length = \ord($tags[$at++]);
             $tag = substr($tags, $at, $length);

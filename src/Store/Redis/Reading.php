@@ -41,10 +41,10 @@ final class Reading
     private bool $tagsAreInUse = false;
 
     /**
-     * The clock that was read plainly last, and what it says: the token of then, the tick at which a tag was last invalidated, the life,
-     * what items of the epoch begin with, and the third once more, as its bytes. It changes as a whole: between any two lines a signal's handler may read something else.
+     * The clock that was read plainly last, and what it says: the token of then, the tick at which a tag was last invalidated, the life, and
+     * what items of the epoch begin with. It changes as a whole: between any two lines a signal's handler may read something else.
      *
-     * @var ?array{string, Token, int, string, string, string}
+     * @var ?array{string, Token, int, string, string}
      */
     private ?array $now = null;
 
@@ -254,8 +254,8 @@ final class Reading
     }
 
     /**
-     * @param array{string, Token, int, string, string, string} $now  that was read with the item
-     * @param mixed                                             $item of the first shard
+     * @param array{string, Token, int, string, string} $now  that was read with the item
+     * @param mixed                                     $item of the first shard
      *
      * @return ?int where the item's payload begins; 0: it does not live, or is none; null: something else is to be asked
      */
@@ -267,12 +267,12 @@ final class Reading
         if (!Entry::hasTags($item)) {
             return Entry::HEAD;
         }
-        $at = Entry::payloadAt($item);
-        if (!Entry::isOlder($item, $now[5])) {
+        [$version, $at] = Entry::versionAndPayload($item);
+        if ($version >= $now[2]) {
             return $at;
         }
 
-        return match ($this->nearTags?->verdict(0, $now[0], $now[2], Entry::version($item), substr($item, Entry::HEAD, $at - Entry::HEAD))) {
+        return match ($this->nearTags?->verdict(0, $now[0], $now[2], $version, substr($item, Entry::HEAD, $at - Entry::HEAD))) {
             Verdict::Live => $at,
             Verdict::Dead => 0,
             default => null,
@@ -339,7 +339,7 @@ final class Reading
 
     /**
      * @param non-empty-list<array{int, array<int, string>}>                  $chunks   shards, and keys there
-     * @param non-empty-array<int, array{string, Token, int, string, string, string}> $doubtful of some of them the clock
+     * @param non-empty-array<int, array{string, Token, int, string, string}> $doubtful of some of them the clock
      * @param list<array<mixed>>                                              $values   of all, behind the clock
      *
      * @return ?list<array<mixed>> the same, null in place of what is dead; null: only the script can tell
@@ -407,7 +407,7 @@ final class Reading
         return $hasLearnt;
     }
 
-    /** @return ?array{string, Token, int, string, string, string} what $now is; null: there is no clock, or it is not of the life that the server is in */
+    /** @return ?array{string, Token, int, string, string} what $now is; null: there is no clock, or it is not of the life that the server is in */
     private function now(int $shard, mixed $clock): ?array
     {
         $now = $this->now;
@@ -416,7 +416,7 @@ final class Reading
                 return null;
             }
             [$epoch, $life] = [substr($clock, 1, Script::EPOCH), substr($clock, Script::LIFE, Life::NAME)];
-            $now = [$clock, new Token($epoch . $life, Entry::number($clock, Script::TICK)), Entry::number($clock, Script::INVALIDATED), $life, Entry::beginning($epoch), substr($clock, Script::INVALIDATED, 6)];
+            $now = [$clock, new Token($epoch . $life, Entry::number($clock, Script::TICK)), Entry::number($clock, Script::INVALIDATED), $life, Entry::beginning($epoch)];
         }
         if ($now[3] !== $this->scripts->life($this->layout->clock($shard))) {
             return null;

@@ -22,24 +22,26 @@ final class Scripts
      */
     private ?array $behind = null;
 
+    private readonly ?Living $living;
+
     /** @param bool $isTrusted as of Lives */
     public function __construct(
         private readonly Connection $connection,
         private readonly bool $isTrusted = false,
-    ) {}
+    ) {
+        $this->living = $connection instanceof Living ? $connection : null;
+    }
 
     /** @return string the life that the server of that clock is in; '': it was not asked yet */
     public function life(string $clock): string
     {
-        return $this->connection instanceof Living ? $this->connection->life($clock) : '';
+        return $this->living === null ? '' : $this->living->life($clock);
     }
 
     /** Goes on over another connection. */
     public function leave(): void
     {
-        if ($this->connection instanceof Living) {
-            $this->connection->leave();
-        }
+        $this->living?->leave();
     }
 
     /**

@@ -195,14 +195,16 @@ final class NearTagsTest extends TestCase
         for ($i = 0; $i < 500; $i++) {
             $items[$i] = [$this->server->tick, array_map(static fn(): string => 'tag ' . mt_rand(0, 3_000), range(0, mt_rand(0, 4)))];
         }
-        $processes = [$this->tags, new NearTags($this->memory, 'test'), new NearTags($this->memory, 'test')];
+        // By the extension or without it: each judges by what the others have learnt.
+        $start = fn(): NearTags => new NearTags($this->memory, 'test', asksExtension: mt_rand(0, 1) === 1);
+        $processes = [$this->tags, $start(), $start()];
         $asked = $judged = 0;
         for ($step = 0; $step < 5_000; $step++) {
             // Some go on for long, and have spans of their own as what they share is lost; others are there for one read.
             $process = mt_rand(0, 9);
-            $tags = $processes[$process] ?? new NearTags($this->memory, 'test');
+            $tags = $processes[$process] ?? $start();
             if ($process < 3 && mt_rand(0, 99) === 0) {
-                $processes[$process] = $tags = new NearTags($this->memory, 'test');
+                $processes[$process] = $tags = $start();
             }
             if (mt_rand(0, 199) === 0) {
                 $this->memory->forget('span');
