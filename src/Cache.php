@@ -384,7 +384,7 @@ final class Cache
      * A token of this moment, for a later write of the key. Take it first, then read what the new value is made from.
      *
      * A write with the token is refused if another process has written or deleted the key since, invalidated one of
-     * its tags, or cleared. Fills, as by remember(), do not count: they bring nothing new. The process's own changes count,
+     * its tags, or cleared. Fills, as by remember() and add(), do not count: they bring nothing new. The process's own changes count,
      * too, but not in shared memory. While the store is unavailable, the token is one that refuses every write.
      *
      * @throws InvalidKey
