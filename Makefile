@@ -18,7 +18,7 @@ wordpress-visitors: ext vendor ## ten thousand requests of twenty visitors of a 
 wordpress-cost: ext vendor ## what WordPress's drop-in costs a request that asks it for nothing, beside core's own class
 	@LARDER_EXTENSION=$(CURDIR)/ext/modules/larder.so $(PHP) -d extension=$(CURDIR)/ext/modules/larder.so integrations/wordpress/tests/cost.inc
 
-wordpress-layers: ext vendor ## the instructions of a transient's set and delete, and of a read of what a request has seen, layer by layer
+wordpress-layers: ext vendor ## the instructions of a transient's set and delete, of a read of what a request has seen, and of a query, layer by layer
 	@LARDER_EXTENSION=$(CURDIR)/ext/modules/larder.so $(PHP) integrations/wordpress/tests/layers.inc
 
 wordpress-plugin: vendor ## build the plugin for WordPress with the library in it, build/larder-wordpress.zip

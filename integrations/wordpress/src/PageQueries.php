@@ -26,7 +26,11 @@ final class PageQueries
 
     private int $next = 0;
 
-    private string $core = '';
+    /** @var list<string> what paths of WordPress's own code begin with */
+    private array $core = [];
+
+    /** @var array<string, bool> by table, whether it is WordPress's own */
+    private array $own = [];
 
     /** @var ?\Closure(string): void takes a table that the page being made reads */
     private ?\Closure $reads = null;
@@ -93,7 +97,7 @@ final class PageQueries
     {
         $caller = null;
         foreach (PageTables::read($sql) as $table) {
-            if (PageTables::isOwn($table, $this->database)) {
+            if ($this->own[$table] ??= PageTables::isOwn($table, $this->database)) {
                 $caller ??= $this->caller();
                 $isKnown = $this->isOfCore($caller['file']);
                 if ($isKnown && isset(self::UNTOLD[$caller['function']]) && $this->lists !== null) {
@@ -132,12 +136,15 @@ final class PageQueries
     private function caller(): array
     {
         $file = '';
-        foreach (debug_backtrace(\DEBUG_BACKTRACE_IGNORE_ARGS, 16) as $frame) {
-            if (is_a($frame['class'] ?? '', \wpdb::class, true)) {
-                // Where this method was called.
-                $file = $frame['file'] ?? '';
-            } elseif ($file !== '') {
-                return ['file' => $file, 'function' => $frame['function']];
+        // Mostly few are enough, and each costs.
+        foreach ([9, 24] as $frames) {
+            foreach (debug_backtrace(\DEBUG_BACKTRACE_IGNORE_ARGS, $frames) as $frame) {
+                if (is_a($frame['class'] ?? '', \wpdb::class, true)) {
+                    // Where this method was called.
+                    $file = $frame['file'] ?? '';
+                } elseif ($file !== '') {
+                    return ['file' => $file, 'function' => $frame['function']];
+                }
             }
         }
 
@@ -147,10 +154,11 @@ final class PageQueries
     /** Whether code of WordPress itself asks. */
     private function isOfCore(string $file): bool
     {
-        if ($this->core === '') {
-            $this->core = \dirname((string) (new \ReflectionClass(\wpdb::class))->getFileName());
+        if ($this->core === []) {
+            $core = \dirname((string) (new \ReflectionClass(\wpdb::class))->getFileName());
+            $this->core = ["{$core}/", \dirname($core) . '/wp-admin/'];
         }
 
-        return str_starts_with($file, "{$this->core}/") || str_starts_with($file, \dirname($this->core) . '/wp-admin/');
+        return str_starts_with($file, $this->core[0]) || str_starts_with($file, $this->core[1]);
     }
 }
