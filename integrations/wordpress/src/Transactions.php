@@ -12,6 +12,11 @@ namespace Larder\WordPress;
  */
 final class Transactions
 {
+    /** Numbers of errors that a query has each time: an unknown column, an ambiguous one, a mistake of grammar, no such function. */
+    private const LASTING = [1054 => true, 1052 => true, 1064 => true, 1305 => true];
+
+    private const NO_TABLE = 1146;
+
     private bool $isOpen = false;
 
     /** Whether each end is a beginning, as after "SET autocommit = 0". */
@@ -85,14 +90,28 @@ final class Transactions
         if (!$database instanceof \wpdb) {
             return;
         }
-        $isConnected = $database->__get('dbh') !== null;
+        $connection = $database->__get('dbh');
+        $isConnected = $connection !== null;
         // Where WordPress waits for a database in vain, it notes no error.
-        if (($this->wasConnected && !$isConnected) || ($database->last_error !== '' && PageTables::verb((string) $database->last_query) === 'reads')) {
+        if (($this->wasConnected && !$isConnected) || ($database->last_error !== '' && $this->isFailure($database, $connection))) {
             $this->hasFailed = true;
             $this->cache?->distrust();
             $this->isOpen || $this->begin();
         }
         $this->wasConnected = $isConnected;
+    }
+
+    /** Whether the query could have had rows at another time. Where a table of a plugin is missing, each page of the site asks for it in vain. */
+    private function isFailure(\wpdb $database, mixed $connection): bool
+    {
+        $sql = (string) $database->last_query;
+        $error = $connection instanceof \mysqli ? mysqli_errno($connection) : 0;
+        if (PageTables::verb($sql) !== 'reads' || isset(self::LASTING[$error])) {
+            return false;
+        }
+
+        // A backup that is played back makes the tables of WordPress anew.
+        return $error !== self::NO_TABLE || array_filter(PageTables::read($sql), static fn(string $table): bool => PageTables::isOwn($table, $database)) !== [];
     }
 
     private function see(mixed $sql): mixed

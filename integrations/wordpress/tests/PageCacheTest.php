@@ -824,6 +824,22 @@ final class PageCacheTest extends TestCase
         }
     }
 
+    /** A table that a plugin could not make is missed on each page. */
+    public function testAQueryThatNeverHasRowsKeepsNoPageOut(): void
+    {
+        $site = $this->site(true);
+        foreach (['SELECT a FROM wp_not_there', 'SELECT not_there FROM wp_posts', 'SELECT a b c FROM wp_posts', 'SELECT not_there(1)'] as $sql) {
+            $this->plugin($site, "add_action('wp_footer', static function (): void { mysqli_report(MYSQLI_REPORT_OFF); \$GLOBALS['wpdb']->get_var('{$sql}'); get_post_meta(1, 'any'); });");
+            $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->flush(); wp_cache_delete(1, "post_meta");');
+            $this->storedAndServed($site);
+            self::assertSame('kept', $site->run('echo wp_cache_get(1, "post_meta") === false ? "not kept" : "kept";'), $sql);
+        }
+        // That of a site is missing only while a backup is played back.
+        $this->plugin($site, 'add_action("wp_footer", static function (): void { mysqli_report(MYSQLI_REPORT_OFF); $GLOBALS["wpdb"]->get_var("SELECT link_id FROM wp_9_links"); });');
+        $site->run('(new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->flush();');
+        self::assertSame('Larder; fwd=bypass; detail=database', $site->visit('/hello-world/')->header('cache-status'));
+    }
+
     #[DataProvider('stores')]
     public function testACookieThatIsSetWhenAllElseIsDoneKeepsThePageOut(bool $hasExtension): void
     {
