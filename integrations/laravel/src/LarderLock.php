@@ -8,6 +8,7 @@ use Illuminate\Cache\Lock;
 use Illuminate\Support\Carbon;
 use Larder\Cache;
 use Larder\Cache\Far;
+use Larder\Cache\Updates;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Token;
@@ -42,12 +43,12 @@ final class LarderLock extends Lock
     {
         // The add is refused, too, if this request has found the lock free and another process has had it since.
         return $this->cache->add($this->key, $this->held($this->seconds), self::ttl($this->seconds) ?? Ttl::Forever, [$this->version])
-            || $this->ifOwner(static fn(?string $owner): bool => $owner === null, fn(Token $token): bool => $this->hold($this->seconds, $token));
+            || $this->ifOwner(static fn(?string $owner): bool => $owner === null, fn(Token $token, ?Item $found): bool => $this->hold($this->seconds, $token, $found));
     }
 
     public function release(): bool
     {
-        return $this->ifOwner($this->isMine(...), fn(Token $token): bool => $this->cache->store->delete([$this->key], $token) !== []);
+        return $this->ifOwner($this->isMine(...), fn(Token $token, ?Item $found): bool => $this->cache->store->delete([$this->key], $token) !== []);
     }
 
     /**
@@ -57,7 +58,7 @@ final class LarderLock extends Lock
      */
     public function refresh($seconds = null): bool
     {
-        return $this->ifOwner($this->isMine(...), fn(Token $token): bool => $this->hold(self::whole($seconds ?? $this->seconds), $token));
+        return $this->ifOwner($this->isMine(...), fn(Token $token, ?Item $found): bool => $this->hold(self::whole($seconds ?? $this->seconds), $token, $found));
     }
 
     public function forceRelease(): void
@@ -88,9 +89,12 @@ final class LarderLock extends Lock
         return $owner === $this->owner;
     }
 
-    private function hold(int $seconds, Token $token): bool
+    /** @param ?Item $found null: nothing. Then it is added, as the add of another process refuses no write under an older token */
+    private function hold(int $seconds, Token $token, ?Item $found): bool
     {
-        return $this->cache->store->save([new Item($this->key, $this->held($seconds), self::ttl($seconds), [$this->version], $token)]) === [];
+        $item = new Item($this->key, $this->held($seconds), self::ttl($seconds), [$this->version], $token, version: $found->version ?? Item::FROM_NOTHING);
+
+        return $this->cache->store->save([$item], Updates::mode($item, $found)) === [];
     }
 
     /** @return array{string, ?float} the owner, and until when it has the lock, in Unix seconds; null: until it is released */
@@ -124,7 +128,7 @@ final class LarderLock extends Lock
 
     /**
      * @param \Closure(?string): bool $is whether that owner, or none, is the right one
-     * @param \Closure(Token): bool   $do if nothing has changed since the token
+     * @param \Closure(Token, ?Item): bool $do if nothing has changed since the token; the item that is there
      */
     private function ifOwner(\Closure $is, \Closure $do): bool
     {
@@ -132,7 +136,7 @@ final class LarderLock extends Lock
             $token = $this->cache->token($this->key);
             $found = $this->cache->store->fetch([$this->key])->items[$this->key] ?? null;
 
-            return $is(self::ownerIn($found?->value)) && $do($token);
+            return $is(self::ownerIn($found?->value)) && $do($token, $found);
         } catch (StoreUnavailable) {
             return false;
         }
