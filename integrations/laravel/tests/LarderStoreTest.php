@@ -383,6 +383,30 @@ final class LarderStoreTest extends TestCase
         self::assertTrue($store->lock('import', 1)->block(3));
     }
 
+    public function testALockThatAnotherProcessTakesBetweenTheLookAndTheWriteIsNotTakenAgain(): void
+    {
+        $store = self::store($this->cache('shared memory'));
+        // Seen free, so that the addition is refused once another process has had it.
+        self::assertFalse($store->lock('import')->isOwnedByCurrentProcess());
+        $this->elsewhere('shared memory', $store, static fn(LarderStore $other): bool => ($lock = $other->lock('import', 100))->get() && $lock->release());
+        $asked = 0;
+        Carbon::setTestNow(function () use (&$asked, $store): \DateTimeImmutable {
+            // The lock asks for the time when it is added, and again when it was found free.
+            if (++$asked === 2) {
+                $this->elsewhere('shared memory', $store, static fn(LarderStore $other): array => [$other->lock('import')->isOwnedByCurrentProcess(), $other->lock('import', 100)->get()]);
+            }
+
+            return new \DateTimeImmutable();
+        });
+        try {
+            $isTaken = $store->lock('import', 100)->get();
+        } finally {
+            Carbon::setTestNow();
+        }
+        self::assertGreaterThanOrEqual(2, $asked);
+        self::assertFalse($isTaken);
+    }
+
     public function testOfManyProcessesThatWantALockOneHasIt(): void
     {
         $open = function (): \Closure {
