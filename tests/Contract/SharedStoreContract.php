@@ -13,6 +13,7 @@ use Larder\SaveMode;
 use Larder\Store;
 use Larder\Store\SharedMemoryStore;
 use Larder\Tests\Contract\Value\Ledger;
+use Larder\Tests\Contract\Value\Napper;
 use Larder\Tests\Contract\Value\Product;
 use Larder\Tests\Scratch;
 
@@ -386,6 +387,25 @@ final class SharedStoreContract extends SharedSuite
             return [$balance];
         }));
         self::assertSame(\count($this->store()->fetch(['goods 0', 'goods 1', 'goods 2'])->items), array_sum($balances));
+    }
+
+    /** A store that looks whether an item lives before it deletes may find one there that was added meanwhile. */
+    public function testAnItemThatIsAddedWhileADeadOneIsDeletedIsSaidToHaveExistedOrStays(): void
+    {
+        $this->store()->save([new Item('key', new Napper(), 100, ['tag'])]);
+        $this->store()->invalidateTags(['tag']);
+        [$existed, $unsaved] = $this->inProcesses(static function (Store $store, int $process): array {
+            if ($process === 0) {
+                Napper::$nap = 100_000;
+
+                return $store->delete(['key']);
+            }
+            usleep(30_000);
+
+            return $store->save([new Item('key', 'added', 100)], SaveMode::Add);
+        }, 2);
+        $stays = \count($this->store()->fetch(['key'])->items);
+        self::assertSame(1 - \count($unsaved), \count($existed) + $stays);
     }
 
     public function testATouchNeverBringsBackAnOlderValue(): void

@@ -42,14 +42,16 @@ final class Changes
     /** @return bool whether there was something live, and it is deleted */
     public function delete(string $key, ?Token $token): bool
     {
-        if ($token !== null) {
-            return $this->section->atomically(fn(): bool => $this->isUnchanged($key, $token) && $this->delete($key, null));
-        }
-        $live = $this->entries->isLive($key);
-        $this->keyVersions->move($key);
-        $deleted = $this->changing($key, fn(): bool => apcu_delete($this->prefix . $key) === true);
+        // The look and the removal are one moment. Else an item that another process adds in between is removed, and said not to have existed.
+        return $this->section->atomically(function () use ($key, $token): bool {
+            if ($token !== null && !$this->isUnchanged($key, $token)) {
+                return false;
+            }
+            $live = $this->entries->isLive($key);
+            $this->keyVersions->move($key);
 
-        return $deleted && $live;
+            return apcu_delete($this->prefix . $key) === true && $live;
+        });
     }
 
     /**
