@@ -25,6 +25,9 @@ final class CircuitBreaker
     /** In Unix seconds. */
     private float $notBefore = 0.0;
 
+    /** Whether that time is in the file, where the process that tries next takes it back if the server answers. */
+    private bool $isShared = false;
+
     /** Whether this process is the one that tries, and has to tell the others. */
     private bool $tries = false;
 
@@ -53,7 +56,7 @@ final class CircuitBreaker
     public function allows(): bool
     {
         $now = $this->now();
-        if ($now < $this->notBefore && $this->notBefore <= $now + $this->retryAfter) {
+        if ($now < $this->notBefore && $this->notBefore <= $now + $this->retryAfter && !$this->isTakenBack()) {
             return false;
         }
         // Most often there is no file. Then it does not matter whether the directory can be trusted, which takes longer to tell.
@@ -97,11 +100,12 @@ final class CircuitBreaker
         }
         $this->tries = false;
         $this->notBefore = $this->now() + $this->retryAfter;
+        $this->isShared = false;
         $path = $this->path();
         $place = $this->place;
         if ($path !== null && $place !== null) {
             is_file($path) || UserDirectory::tidy(\dirname($path), 'breaker-');
-            $place->replace($path, self::line($this->notBefore, $why));
+            $this->isShared = $place->replace($path, self::line($this->notBefore, $why));
         }
     }
 
@@ -123,6 +127,7 @@ final class CircuitBreaker
         $this->worked();
         $this->why = $why;
         $this->notBefore = $this->now() + $this->retryAfter;
+        $this->isShared = false;
     }
 
     /** What those are told that it does not let ask: the cause, and that it is not of just now. */
@@ -139,11 +144,23 @@ final class CircuitBreaker
         // A clock that was set back must not close it for longer than ever was meant.
         if ($now < $until && $until <= $now + $this->retryAfter) {
             $this->notBefore = $until;
+            $this->isShared = true;
 
             return true;
         }
 
         return false;
+    }
+
+    /** Whether the server has answered another process since. */
+    private function isTakenBack(): bool
+    {
+        if (!$this->isShared) {
+            return false;
+        }
+        clearstatcache(true, $this->file());
+
+        return !@is_file($this->file());
     }
 
     private static function line(float $until, string $why): string

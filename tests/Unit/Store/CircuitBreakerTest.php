@@ -61,6 +61,22 @@ final class CircuitBreakerTest extends TestCase
         self::assertFalse($breaker->allows());
     }
 
+    public function testAProcessThatFoundAnotherTryingGoesOnAsSoonAsThatHasWorked(): void
+    {
+        $failed = $this->breaker();
+        $failed->failed();
+        $found = $this->breaker();
+        self::assertFalse($found->allows());
+        $this->now += 2.1;
+        $tries = $this->breaker();
+        self::assertTrue($tries->allows());
+        self::assertFalse($found->allows());
+        self::assertFalse($failed->allows());
+        $tries->worked();
+        self::assertTrue($found->allows());
+        self::assertTrue($failed->allows());
+    }
+
     public function testAServerIsNotKeptFromBecauseOfAnother(): void
     {
         $this->breaker()->failed();
