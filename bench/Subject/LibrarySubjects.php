@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Bench\Subject;
 
 use Larder\Bench\FileSystem;
+use Larder\Bench\Pools;
 use Larder\Cache;
 
 /** The stores through the library's one interface: what its convenience costs beside the client it uses. */
@@ -297,8 +298,7 @@ final class LibrarySubjects
     /** Its name is the one in the DSN and what tells the far store from others. */
     private static function removePoolOfTier(Place $place): void
     {
-        $isOne = static fn(string $name): bool => str_starts_with($name, "{$place->name}.");
-        array_map(\Larder\SharedMemory::remove(...), array_filter(\Larder\SharedMemory::names(), $isOne));
+        Pools::remove($place->name);
         self::removeDirectory($place);
     }
 

@@ -7,7 +7,7 @@ namespace Larder\Bench\Experiment\Tag;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Task;
 use Larder\Bench\Fields;
-use Larder\SharedMemory;
+use Larder\Bench\Pools;
 
 /** A tagged cache with few items, in a process of its own. It cleans the tags that it is told, until the other process ends. */
 final class FewItems implements Task
@@ -38,9 +38,7 @@ final class FewItems implements Task
                 fwrite(STDOUT, json_encode(['took' => self::obey(Fields::ofJson($line, 'order'), $design, $cache, $catalogue, $place)], JSON_THROW_ON_ERROR) . "\n");
             }
         } finally {
-            if (class_exists(SharedMemory::class)) {
-                SharedMemory::remove($place->string('pool'));
-            }
+            Pools::remove($place->string('pool'));
         }
 
         return [];

@@ -9,8 +9,8 @@ use Larder\Bench\Experiment\Forked;
 use Larder\Bench\Experiment\Placement;
 use Larder\Bench\Experiment\Task;
 use Larder\Bench\Fields;
+use Larder\Bench\Pools;
 use Larder\Bench\Server\CpuMeter;
-use Larder\SharedMemory;
 use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
 
@@ -34,9 +34,7 @@ final class TagClients implements Task
         try {
             return $this->measure($arguments);
         } finally {
-            if (class_exists(SharedMemory::class)) {
-                SharedMemory::remove(Fields::ofJson($arguments->string('place'), 'place')->string('pool'));
-            }
+            Pools::remove(Fields::ofJson($arguments->string('place'), 'place')->string('pool'));
         }
     }
 

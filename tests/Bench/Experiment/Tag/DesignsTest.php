@@ -27,6 +27,7 @@ use Larder\Bench\Server\RedisFlavour;
 use Larder\Bench\Server\Server;
 use Larder\SharedMemory;
 use Larder\Tests\Bench\RealServers;
+use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\TestWith;
 
 final class DesignsTest extends RealServers
@@ -46,7 +47,7 @@ final class DesignsTest extends RealServers
     {
         array_map(static fn(Server $server) => $server->stop(), $this->servers);
         FileSystem::remove($this->directory);
-        SharedMemory::remove(basename($this->directory));
+        Pools::remove(basename($this->directory));
     }
 
     #[TestWith(['shared memory'])]
@@ -135,6 +136,18 @@ final class DesignsTest extends RealServers
         self::assertGreaterThan(40, $missing);
         self::assertLessThan(90, $missing, 'An item with other tags is still there.');
         self::assertSame([], glob('/dev/shm/larder-*/' . basename($this->directory) . '-*'), 'No pool is left beside the one that the test removes.');
+    }
+
+    public function testATrialOfATierLeavesNoPool(): void
+    {
+        mkdir("{$this->directory}/few");
+        $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '', 'zend' => '', 'laravel' => '', 'servers' => ''];
+        ChildProcess::run('tags', TagClients::class, [
+            'design' => 'cache-tier-shared-memory', 'items' => 20, 'clients' => 1, 'operations' => 1_001, 'milliseconds' => 120_000, 'milliseconds of cleans' => 60_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1,
+            'place' => json_encode($place, JSON_THROW_ON_ERROR), 'few' => json_encode([...$place, 'directory' => "{$this->directory}/few", 'pool' => basename($this->directory) . '-few'], JSON_THROW_ON_ERROR), 'few items' => 20,
+        ]);
+
+        self::assertSame([], glob('/dev/shm/larder-*/' . basename($this->directory) . '*'));
     }
 
     #[TestWith(['laravel-shared-memory'])]
