@@ -96,6 +96,51 @@ TEST(replaced_meanwhile,
     }
 }
 
+static bool deleted_here, deleted_beside;
+
+static void delete_beside(void)
+{
+    const larder_key key = key_of("k");
+    deleted_beside = larder_delete(beside, &key);
+}
+
+static void delete_and_replace_beside(void)
+{
+    delete_beside();
+    EQUAL(put_text(beside, "k", "new"), LARDER_OK);
+}
+
+/* How many items of those that were stored were deleted, by what both processes are told, or stay. */
+static int accounted(unsigned point, void (*meanwhile)(void))
+{
+    larder_pool *pool = pool_timed(4 * MIB, true);
+    const larder_key key = key_of("k");
+    beside = pool_timed(4 * MIB, true);
+    deleted_beside = false;
+    EQUAL(put_text(pool, "k", "old"), LARDER_OK);
+    fault_arm(point, 0, meanwhile);
+    deleted_here = larder_delete(pool, &key);
+    fault_disarm();
+    int items = deleted_here + deleted_beside + holds_text(beside, "k", "new");
+    CHECK_POOL(pool);
+    larder_pool_close(beside);
+    larder_pool_close(pool);
+    pool_remove("p", NULL);
+    return items;
+}
+
+TEST(deleted_meanwhile,
+     "of all that delete an item one is told that it existed, also where it is stored anew meanwhile")
+{
+    static const unsigned deletes[] = {LARDER_AT_TICK, LARDER_AT_KEY_VERSION, LARDER_AT_DELETION, LARDER_AT_CLEAR_WORD};
+    for (size_t p = 0; p < sizeof deletes / sizeof deletes[0]; p++) {
+        EQUAL(accounted(deletes[p], delete_beside), 1);
+        EQUAL(accounted(deletes[p], delete_and_replace_beside), 2);
+    }
+    accounted(LARDER_AT_CLEAR_WORD, replace_beside);
+    CHECK(deleted_here); /* it has seen one, and there was one all the time */
+}
+
 TEST(older_fills, "a fill that began before a take is refused")
 {
     beside = pool_timed(4 * MIB, true);

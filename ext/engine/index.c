@@ -50,11 +50,18 @@ enum which {
     STARTED /* pending ones only, whose writers start over */
 };
 
-/* Clears one word for as long as it leads to the key. Was there a living item? */
-static bool clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerprint, const larder_key *key,
-                       uint64_t tick, enum which which)
+/* What was met in clearing a word. */
+enum {
+    EXISTED = 1,  /* a living item, which we have cleared: of all who try, one succeeds */
+    OVERTAKEN = 2 /* a living item, which others replaced or cleared under our eyes, and a younger one in its place */
+};
+
+/* Clears one word for as long as it leads to the key. */
+static unsigned clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerprint, const larder_key *key,
+                           uint64_t tick, enum which which)
 {
-    bool existed = false;
+    unsigned met = 0;
+    bool lost = false;
     /* seq_cst: after the deletion or the key version has moved. A store that replaces the word now has seen it. */
     uint64_t word = atomic_load_explicit(at, memory_order_seq_cst);
     while (word != 0 && word >> 48 == fingerprint) {
@@ -67,9 +74,13 @@ static bool clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerp
         } else if (larder_matches(pool, word, key, &found)) {
             /* What was stored after the tick is not its business: a writer that waited for it to take the key's place
              * may be here already. A fill whose token is the very tick began after it. */
-            done = larder_is_since(found.item, tick) || (which == OTHERS && larder_is_readable(pool, found.item));
-            existed |= !done && larder_is_alive(pool, found.item);
-            done = done || larder_clear_found(pool, &found);
+            bool since = larder_is_since(found.item, tick);
+            done = since || (which == OTHERS && larder_is_readable(pool, found.item));
+            bool alive = !done && larder_is_alive(pool, found.item);
+            bool cleared = !done && larder_clear_found(pool, &found);
+            met |= (alive && cleared ? EXISTED : 0) | (since && lost ? OVERTAKEN : 0);
+            lost |= alive && !cleared;
+            done |= cleared;
             larder_found_drop(pool, &found);
         } else {
             done = larder_is_free(pool, word) && larder_exchange_word(LARDER_AT_FREE_WORD, at, word, 0);
@@ -80,29 +91,34 @@ static bool clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerp
         }
         word = again; /* moved or replaced while we looked */
     }
-    return existed;
+    return met;
 }
 
-static bool clear_words(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t tick,
-                        enum which which)
+static unsigned clear_words(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t tick,
+                            enum which which)
 {
     larder_bucket *buckets[2] = {place->first, place->second};
-    bool existed = false;
+    unsigned met = 0;
     for (int b = 0; b < 2; b++) {
         for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
-            existed |= clear_word(pool, &buckets[b]->word[i], place->fingerprint, key, tick, which);
+            met |= clear_word(pool, &buckets[b]->word[i], place->fingerprint, key, tick, which);
         }
     }
-    return existed;
+    return met;
 }
 
-/* model/publish.pml: deleter(); model/token.pml: deleter() */
+/* model/publish.pml: deleter(); model/token.pml: deleter(). Where it was overtaken it cannot tell whether others replaced
+ * the item or deleted it, and so are told that it existed. So it deletes the younger one, as a delete that began later. */
 bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key *key)
 {
-    uint64_t before, tick = larder_begin_write(pool, place, &before);
-    LARDER_FAULT(LARDER_AT_DELETION);
-    larder_raise(place->deletion, tick);
-    return clear_words(pool, place, key, tick, ALL);
+    unsigned met = OVERTAKEN;
+    for (int tries = 0; tries < 64 && met == OVERTAKEN; tries++) {
+        uint64_t before, tick = larder_begin_write(pool, place, &before);
+        LARDER_FAULT(LARDER_AT_DELETION);
+        larder_raise(place->deletion, tick);
+        met = clear_words(pool, place, key, tick, ALL);
+    }
+    return (met & EXISTED) != 0;
 }
 
 void larder_drop(larder_pool *pool, const larder_place *place, const larder_key *key)
