@@ -3,6 +3,7 @@
 declare(strict_types=1);
 
 use Larder\Cache;
+use Larder\Cache\Far;
 use Larder\Cache\Lookout;
 use Larder\Capability;
 use Larder\Exception;
@@ -383,9 +384,18 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     private function found(string $id): ?Item
     {
         try {
-            return $this->larder->fetch([$id])->items[$id] ?? null;
+            $found = $this->larder->fetch([$id])->items[$id] ?? null;
         } catch (InvalidKey) {
             return null;
+        }
+        if ($found === null || $this->lookout === null) {
+            return $found;
+        }
+        try {
+            // An item that lies near has an end of its own, as each store rounds to whole seconds in its way.
+            return Far::fetch($this->larder->store, [$id])->items[$id] ?? null;
+        } catch (StoreUnavailable) {
+            return $found;
         }
     }
 
