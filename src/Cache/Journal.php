@@ -39,7 +39,7 @@ final class Journal
 
     private const SHORTEST_PAUSE = 0.05;
 
-    private const LONGEST_PAUSE = 1.0;
+    private const LONGEST_PAUSE = 0.5;
 
     /** Seconds to wait for others who read or write it: once, until its lock was had again. A holder may be away for long. */
     private const PATIENCE = 0.5;
