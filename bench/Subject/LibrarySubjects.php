@@ -295,7 +295,6 @@ final class LibrarySubjects
         );
     }
 
-    /** Its name is the one in the DSN and what tells the far store from others. */
     private static function removePoolOfTier(Place $place): void
     {
         Pools::remove($place->name);

@@ -110,7 +110,7 @@ static void delete_and_replace_beside(void)
     EQUAL(put_text(beside, "k", "new"), LARDER_OK);
 }
 
-/* How many items of those that were stored were deleted, by what both processes are told, or stay. */
+/* How many of the stored items are accounted for: a process is told that it deleted them, or they are there. */
 static int accounted(unsigned point, void (*meanwhile)(void))
 {
     larder_pool *pool = pool_timed(4 * MIB, true);

@@ -107,8 +107,8 @@ static unsigned clear_words(larder_pool *pool, const larder_place *place, const 
     return met;
 }
 
-/* model/publish.pml: deleter(); model/token.pml: deleter(). Where it was overtaken it cannot tell whether others replaced
- * the item or deleted it, and so are told that it existed. So it deletes the younger one, as a delete that began later. */
+/* model/publish.pml: deleter(); model/token.pml: deleter(). A delete that was overtaken cannot tell whether the item that
+ * it saw was replaced, or deleted by a process that is told so. It deletes the younger item, as a later delete would. */
 bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key *key)
 {
     unsigned met = OVERTAKEN;

@@ -50,7 +50,8 @@ void larder_keep_house(larder_pool *pool, uint32_t microseconds);
  * unless the terms, or a pool that does not evict, keep it. A refused fill or add changes nothing. */
 enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
                                 const larder_terms *terms);
-/* Was there a living item? It is gone in any case, for good: no store that began before brings it back. */
+/* Was there a living item? Of all that delete it one is told so. It is gone in any case, for good: no store that began
+ * before brings it back. */
 bool larder_delete(larder_pool *pool, const larder_key *key);
 /* Changes the expiry. Was there a living item? */
 bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry);

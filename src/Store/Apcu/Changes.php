@@ -42,7 +42,7 @@ final class Changes
     /** @return bool whether there was something live, and it is deleted */
     public function delete(string $key, ?Token $token): bool
     {
-        // The look and the removal are one moment. Else an item that another process adds in between is removed, and said not to have existed.
+        // The look and the removal are one moment. Else this removes what another process adds in between, and says that nothing existed.
         return $this->section->atomically(function () use ($key, $token): bool {
             if ($token !== null && !$this->isUnchanged($key, $token)) {
                 return false;
