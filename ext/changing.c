@@ -135,17 +135,17 @@ ZEND_METHOD(Larder_SharedMemory, increment)
         RETURN_THROWS();
     }
     if (larder_reach(pool)) {
-        larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
+        larder_lifetime lifetime = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
         const larder_counting how = {.by = by,
                                      .initial = initial,
                                      .least = no_min ? INT64_MIN : min,
                                      .creates = create,
-                                     .expiry = life.expiry,
+                                     .expiry = lifetime.expiry,
                                      .tags_count = self->tags_count,
                                      .tags = self->tags,
                                      .taken_from = (uint64_t)version,
                                      .taken_as = number};
-        enum larder_counted counted = count(pool, &full.key, &how, life.dead, &result);
+        enum larder_counted counted = count(pool, &full.key, &how, lifetime.dead, &result);
         if (counted == LARDER_COUNTED) {
             RETVAL_LONG(result);
         } else if (counted == LARDER_NO_COUNTER) {
@@ -171,8 +171,8 @@ ZEND_METHOD(Larder_SharedMemory, touch)
     if (!larder_make_key(&full, THIS(), name, 1)) {
         RETURN_THROWS();
     }
-    larder_lifetime life = larder_lifetime_of(pool, ttl, forever);
-    RETVAL_BOOL(life.dead ? larder_delete(pool, &full.key) : larder_touch(pool, &full.key, life.expiry));
+    larder_lifetime lifetime = larder_lifetime_of(pool, ttl, forever);
+    RETVAL_BOOL(lifetime.dead ? larder_delete(pool, &full.key) : larder_touch(pool, &full.key, lifetime.expiry));
     larder_see_through(pool);
     larder_discard_key(&full);
 }

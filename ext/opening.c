@@ -1,4 +1,4 @@
-/* Larder\SharedMemory: the life of pools. Opening, removing, saving and naming them. */
+/* Larder\SharedMemory: opening, removing, saving and naming pools. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

@@ -123,7 +123,7 @@ bool larder_read_stale(larder_pool *pool, const larder_key *key, uint64_t grace_
     return its->serving.stale ? value_of(pool, key, &hit, &its->value) : read_value(pool, key, &hit, &its->value);
 }
 
-uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *life)
+uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *attachment)
 {
     larder_hit hit;
     zval value;
@@ -131,7 +131,7 @@ uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *l
         return 0;
     }
     uint64_t word = hit.word;
-    *life = pool->attached.life;
+    *attachment = pool->attached.number;
     if (!may_run_code(hit.item->kind)) {
         larder_hit_drop(pool, &hit);
         return 0;
@@ -226,7 +226,7 @@ static bool fetch_one(larder_pool *pool, const larder_key *key, fetched *its)
     if (!larder_get_pinned(pool, key, &hit)) {
         return false;
     }
-    its->met = (larder_met){.version = hit.item->version, .word = hit.word, .life = pool->attached.life};
+    its->met = (larder_met){.version = hit.item->version, .word = hit.word, .attachment = pool->attached.number};
     its->expiry = larder_told_expiry(&hit.item->expiry);
     its->kind = hit.item->kind;
     if (!read_pinned(pool, &hit, &its->value)) {

@@ -235,9 +235,9 @@ static bool take_terms(remembering *call, zend_object *object)
     if (call->has_failed || Z_TYPE_P(property(object, IS_STORED)) != IS_TRUE) {
         return false;
     }
-    call->on.life =
+    call->on.lifetime =
         larder_lifetime_of(call->pool, Z_TYPE_P(ttl) == IS_LONG ? Z_LVAL_P(ttl) : 0, Z_TYPE_P(ttl) != IS_LONG);
-    terms->expiry = call->on.life.expiry;
+    terms->expiry = call->on.lifetime.expiry;
     if (Z_TYPE_P(tags) != IS_ARRAY || (call->tags != NULL && Z_ARR_P(tags) == Z_ARR_P(call->tags))) {
         return true;
     }
@@ -281,7 +281,7 @@ static bool compute(remembering *call, const zval *found, zval *result)
     larder_pool *pool = call->pool;
     bool usable = larder_pool_enter(pool);
     uint64_t began = microseconds();
-    call->on.terms.life = pool->attached.life;
+    call->on.terms.attachment = pool->attached.number;
     call->on.terms.token = usable ? larder_now_logical(pool->header) : 0;
     zend_object *object = call->told = begin_computation(call, found);
     call_computation(call, object, result);

@@ -118,7 +118,7 @@ static zend_always_inline void larder_see_through(const larder_pool *pool)
     }
 }
 
-/* The pool's name for one life of itself, 32 hexadecimal digits. */
+/* The pool's epoch (its id in the geometry), 32 hexadecimal digits. */
 zend_string *larder_pool_id(const larder_pool *pool);
 
 /* ---- values out (reading.c) ---- */
@@ -137,8 +137,8 @@ typedef struct larder_stale {
 bool larder_read_stale(larder_pool *pool, const larder_key *key, uint64_t grace_ms, larder_stale *its);
 
 /* The word of the key's living item, if no value can be made of it: its class is gone, or its code throws; else 0. May
- * run code, so an exception may be pending. `life`: pool->attached.life when it was met. */
-uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *life);
+ * run code, so an exception may be pending. `attachment`: pool->attached.number when it was met. */
+uint64_t larder_unreadable(larder_pool *pool, const larder_key *key, uint32_t *attachment);
 
 /* ---- values in (storing.c) ---- */
 
@@ -152,7 +152,7 @@ larder_lifetime larder_lifetime_of(const larder_pool *pool, zend_long ttl, bool 
 
 /* What a store says besides its value: for how long, with which tags, judged by what. */
 typedef struct larder_conditions {
-    larder_lifetime life;
+    larder_lifetime lifetime;
     larder_terms terms;
 } larder_conditions;
 
@@ -161,7 +161,7 @@ typedef struct larder_conditions {
 /* With the tags of the handle. Few are kept in `own`, which must live as long; discard them. False: an exception is
  * pending. */
 bool larder_read_conditions(larder_conditions *on, const shared_memory *self, enum larder_mode mode,
-                            larder_lifetime life, zend_array *tags, uint32_t argument,
+                            larder_lifetime lifetime, zend_array *tags, uint32_t argument,
                             uint64_t own[LARDER_TAGS_ON_STACK]);
 /* Reads a list of tags into `own`, or into memory to be discarded like the conditions'; there is room for `more` behind
  * them, of `most` together. NULL: an exception is pending. */

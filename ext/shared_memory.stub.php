@@ -15,7 +15,7 @@ namespace Larder {
      */
     final class Token
     {
-        /** One life of one clock: the pool's id, 32 hexadecimal digits. */
+        /** The epoch of the clock: the pool's id, 32 hexadecimal digits. */
         public readonly string $epoch;
 
         /** The clock's reading, in ticks. */

@@ -114,7 +114,7 @@ static void judge_by(larder_conditions *on, larder_pool *pool, zend_object *toke
     zend_string *id = larder_pool_id(pool);
     on->terms.token = (uint64_t)Z_LVAL_P(clock);
     if (zend_string_equals(Z_STR_P(epoch), id) && on->terms.token <= larder_now_logical(pool->header)) {
-        on->terms.life = pool->attached.life;
+        on->terms.attachment = pool->attached.number;
     }
     zend_string_release(id);
 }
@@ -122,7 +122,7 @@ static void judge_by(larder_conditions *on, larder_pool *pool, zend_object *toke
 static bool store_plan(larder_pool *pool, const larder_key *key, larder_image_plan *plan, const larder_conditions *on)
 {
     bool is_judged = on->terms.verb == LARDER_JUDGED && on->terms.mode != LARDER_ADD;
-    if (on->life.dead && !is_judged) { /* what is judged is stored as what has expired */
+    if (on->lifetime.dead && !is_judged) { /* what is judged is stored as what has expired */
         return on->terms.verb == LARDER_FILL || on->terms.expected != 0 || store_dead(pool, key, on->terms.mode);
     }
     const larder_value in = {.kind = plan->kind,
@@ -175,10 +175,10 @@ bool larder_read_tags_of(larder_terms *terms, const shared_memory *self, zend_ar
 }
 
 bool larder_read_conditions(larder_conditions *on, const shared_memory *self, enum larder_mode mode,
-                            larder_lifetime life, zend_array *tags, uint32_t argument,
+                            larder_lifetime lifetime, zend_array *tags, uint32_t argument,
                             uint64_t own[LARDER_TAGS_ON_STACK])
 {
-    *on = (larder_conditions){.life = life, .terms = {.mode = mode, .expiry = life.expiry}};
+    *on = (larder_conditions){.lifetime = lifetime, .terms = {.mode = mode, .expiry = lifetime.expiry}};
     return larder_read_tags_of(&on->terms, self, tags, argument, own);
 }
 
@@ -190,10 +190,11 @@ uint32_t larder_cost_of(double seconds)
 /* What no value can be made of is a miss, and hinders nothing. Before the value is measured, as code may be run. */
 static void look_past_the_unreadable(larder_conditions *on, larder_pool *pool, const larder_key *key)
 {
-    uint32_t life = 0;
-    on->terms.expected = larder_unreadable(pool, key, &life);
+    uint32_t attachment = 0;
+    on->terms.expected = larder_unreadable(pool, key, &attachment);
     if (on->terms.expected != 0 && on->terms.verb == LARDER_AS_MISSED) {
-        on->terms.life = life; /* one that is judged has that of its token, and is refused if it is another */
+        on->terms.attachment =
+            attachment; /* one that is judged has that of its token, and is refused if it is another */
     }
 }
 
@@ -245,8 +246,8 @@ static void store_one(INTERNAL_FUNCTION_PARAMETERS, enum larder_mode mode)
     if (!larder_make_key(&full, self, name, 1)) {
         RETURN_THROWS();
     }
-    larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 3 || forever);
-    if (larder_read_conditions(&on, self, mode, life, tags, 4, own)) {
+    larder_lifetime lifetime = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 3 || forever);
+    if (larder_read_conditions(&on, self, mode, lifetime, tags, 4, own)) {
         on.terms.leaves = leaving(keep, by_pool);
         if (token != NULL) {
             judge_by(&on, pool, token, LARDER_JUDGED);
@@ -385,8 +386,8 @@ ZEND_METHOD(Larder_SharedMemory, setMany)
     ZEND_PARSE_PARAMETERS_END();
     const shared_memory *self = THIS();
     larder_pool *pool = self->pool;
-    larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 2 || forever);
-    if (!larder_read_conditions(&on, self, LARDER_SET, life, tags, 3, own)) {
+    larder_lifetime lifetime = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 2 || forever);
+    if (!larder_read_conditions(&on, self, LARDER_SET, lifetime, tags, 3, own)) {
         RETURN_THROWS();
     }
     on.terms.leaves = leaving(keep, by_pool);
@@ -424,8 +425,8 @@ ZEND_METHOD(Larder_SharedMemory, fill)
     if (!larder_make_key(&full, self, name, 1)) {
         RETURN_THROWS();
     }
-    larder_lifetime life = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
-    if (larder_read_conditions(&on, self, LARDER_SET, life, tags, 5, own)) {
+    larder_lifetime lifetime = larder_lifetime_of(pool, ttl, ZEND_NUM_ARGS() < 4 || forever);
+    if (larder_read_conditions(&on, self, LARDER_SET, lifetime, tags, 5, own)) {
         judge_by(&on, pool, token, LARDER_FILL);
         on.terms.cost = larder_cost_of(cost);
         RETVAL_BOOL(larder_store_value(pool, name, &full.key, value, &on));

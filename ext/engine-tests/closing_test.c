@@ -101,14 +101,14 @@ TEST(under_way,
             int64_t number = 0;
             put_under(pool, "k", "old", &tagged);
             EQUAL(larder_increment(pool, &counter, 5, 0, LARDER_NO_EXPIRY, &number), LARDER_COUNTED);
-            uint64_t before = pool->attached.life;
+            uint64_t before = pool->attached.number;
             fault_arm(points[p], 0, save_now);
             switch (operation) {
             case 0:
                 if (put_text(pool, "k", "new") == LARDER_OK) {
                     CHECK(holds_text(pool, "k", "new"));
                 } else {
-                    CHECK(pool->attached.life != before && !holds_text(pool, "k", "new"));
+                    CHECK(pool->attached.number != before && !holds_text(pool, "k", "new"));
                 }
                 fault_disarm();
                 CHECK(!holds_text(pool, "k", "old"));
@@ -138,14 +138,14 @@ TEST(under_way,
                 }
                 fault_disarm();
                 EQUAL(larder_increment(pool, &counter, 1, 0, LARDER_NO_EXPIRY, &number), LARDER_COUNTED);
-                CHECK(number == 7 || (number == 6 && pool->attached.life != before));
+                CHECK(number == 7 || (number == 6 && pool->attached.number != before));
             }
             fault_disarm();
             if (operation >= 1 && operation <= 5) {
                 CHECK(!pool->request.undone);
                 CHECK(!holds_text(pool, "k", "old"));
             }
-            interrupted += pool->attached.life != before;
+            interrupted += pool->attached.number != before;
             larder_pool_leave(pool);
             larder_pool_close(pool);
             remove_pool();

@@ -351,7 +351,7 @@ TEST(raised_version, "a counter whose version was raised says so when it is writ
         larder_pool *pool = pool_open("p", 4 * MIB);
         larder_terms terms = tagged;
         terms.verb = LARDER_FILL;
-        terms.life = pool->attached.life;
+        terms.attachment = pool->attached.number;
         terms.token = larder_now_logical(pool->header);
         if (raised) {
             larder_invalidate(pool, two_tags, 2); /* its own, which it is filled past */

@@ -155,7 +155,7 @@ static void store_with_token(const turn *t)
     uint64_t began = given();
     const larder_terms terms = {.verb = rng_below(t->r, 2) == 0 ? LARDER_FILL : LARDER_JUDGED,
                                 .token = larder_now_logical(t->pool->header),
-                                .life = t->pool->attached.life,
+                                .attachment = t->pool->attached.number,
                                 .expiry = larder_wall_ms() / 1000 * 1000 + 1000000,
                                 .grace_ms = 5000,
                                 .tags = &tag,

@@ -1,5 +1,5 @@
-/* Deaths and stops at every numbered shared store of the operations, while another process works on. Those in the life
- * of a pool's file are in life_test.c. */
+/* Deaths and stops at every numbered shared store of the operations, while another process works on. Those in the lifecycle
+ * of a pool's file are in lifecycle_test.c. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -63,7 +63,7 @@ TEST(forgotten,
     CHECK(larder_ghost_take(pool, hash_of(1), 100));
     larder_ghost_add(pool, hash_of(2), LARDER_SMALL, step);
     unsigned remembered = 0;
-    for (uint64_t i = 0; i < 100 * 40; i++) { /* 128 times make a life, 2,048 a round of the clock */
+    for (uint64_t i = 0; i < 100 * 40; i++) { /* 128 times make a lifetime, 2,048 a round of the clock */
         larder_ghost_add(pool, hash_of(1000 + i), LARDER_SMALL, step);
         if (i > 95 && i % 20 == 0) {
             remembered += larder_ghost_take(pool, hash_of(2), 100);
@@ -74,7 +74,7 @@ TEST(forgotten,
     larder_pool_close(pool);
 }
 
-TEST(enough_room, "as many ghosts are kept as small items are evicted in a ghost's life")
+TEST(enough_room, "as many ghosts are kept as small items are evicted in a ghost's lifetime")
 {
     larder_pool *pool = pool_open("p", 4 * MIB);
     uint64_t count = larder_usable_bytes(pool) / 10 * 8 / 100, remembered = 0, invented = 0;

@@ -41,7 +41,7 @@ static common *world;
 
 /* One of the processes. */
 typedef struct worker {
-    uint64_t life, requests, versions;
+    uint64_t incarnation, requests, versions;
     rng r;
     log *log;
     struct {
@@ -57,7 +57,7 @@ static uint64_t moment(void)
 
 static history_event event_of(const worker *w, enum history_kind kind, uint64_t key)
 {
-    return (history_event){.kind = kind, .key = (uint32_t)key, .request = w->life << 32 | w->requests};
+    return (history_event){.kind = kind, .key = (uint32_t)key, .request = w->incarnation << 32 | w->requests};
 }
 
 /* Written down before it begins, for its process may not live to tell of it. */
@@ -161,7 +161,7 @@ static void store(worker *w, history_event claim, larder_terms *terms)
             claim.tags |= 1u << tag;
         }
     }
-    claim.version = (w->life + 1) << 40 | ++w->versions;
+    claim.version = (w->incarnation + 1) << 40 | ++w->versions;
     described what = {
         .key = claim.key, .version = claim.version, .moments = &world->moment, .block = rng_below(&w->r, 2) == 0};
     size_t size = random_size(&w->r);
@@ -193,7 +193,7 @@ static void store_with_token(worker *w, uint64_t key, bool judged)
     e.since = moment();
     const larder_terms taken = {.verb = judged ? LARDER_JUDGED : LARDER_FILL,
                                 .token = larder_now_logical(world->pool->header),
-                                .life = world->pool->attached.life};
+                                .attachment = world->pool->attached.number};
     e.latest = moment();
     do_something_else(w);
     e.request = event_of(w, HISTORY_STORE, key).request; /* what an earlier one did counts as others' doing */
@@ -257,7 +257,7 @@ static void churn(worker *w)
     static const char filler[60000];
     size_t most = world->pool->geometry.evict != 0 ? sizeof filler : 16000;
     for (int i = 0; i < 4; i++) {
-        const larder_key other = key_number(1000 + w->life % RELAY_PLACES * 1000 + rng_below(&w->r, FILLERS));
+        const larder_key other = key_number(1000 + w->incarnation % RELAY_PLACES * 1000 + rng_below(&w->r, FILLERS));
         if (rng_below(&w->r, 3) == 0) {
             larder_delete(world->pool, &other);
         } else {
@@ -298,12 +298,12 @@ static void do_something(worker *w)
 }
 
 /* Some die at the next of some points, most anywhere. */
-static void live(uint64_t place, uint64_t life)
+static void live(uint64_t place, uint64_t incarnation)
 {
-    worker w = {.life = life, .r = {world->seed + life * 1000003}, .log = &world->logs[place]};
+    worker w = {.incarnation = incarnation, .r = {world->seed + incarnation * 1000003}, .log = &world->logs[place]};
     fault_jitter(rng_next(&w.r));
     if (world->deaths) {
-        bool anywhere = life < RELAY_PLACES || rng_below(&w.r, 4) != 0;
+        bool anywhere = incarnation < RELAY_PLACES || rng_below(&w.r, 4) != 0;
         unsigned point = anywhere ? 0 : (unsigned)(1 + rng_below(&w.r, LARDER_WORKING_POINTS - 1));
         fault_arm(point, rng_below(&w.r, anywhere ? 20000 : 10), fault_die);
     }
@@ -350,11 +350,11 @@ static void play(uint64_t rounds, bool evicts, bool deaths)
         world->deaths = deaths;
         world->pool = pool_open_as(&config);
         relay all = {.deaths = deaths, .r = {world->seed}, .live = live, .has_died = note_death};
-        uint64_t lives = relay_run(&all);
+        uint64_t begun = relay_run(&all);
         judge_round(evicts);
         if (deaths) {
             CHECK_POOL_AFTER_DEATHS(world->pool);
-            COMPARE(lives, >, RELAY_PLACES);
+            COMPARE(begun, >, RELAY_PLACES);
         } else {
             CHECK_POOL(world->pool);
         }

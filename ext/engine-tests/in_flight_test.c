@@ -27,7 +27,7 @@ static enum larder_result store(larder_pool *pool, enum larder_verb verb, const 
 {
     const larder_terms terms = {.verb = verb,
                                 .token = token,
-                                .life = pool->attached.life,
+                                .attachment = pool->attached.number,
                                 .expiry = LARDER_NO_EXPIRY,
                                 .tags = its,
                                 .tags_count = its == NULL ? 0 : 1};

@@ -251,10 +251,10 @@ TEST(void_words,
     larder_pool_close(pool);
 }
 
-TEST(generations_wrap, "after 32,768 recyclings of a segment, words of its first life lead to nothing wrong")
+TEST(generations_wrap, "after 32,768 recyclings of a segment, words of its first generation lead to nothing wrong")
 {
     larder_pool *pool = pool_open("p", 4 * MIB);
-    EQUAL(put_text(pool, "first", "life"), LARDER_OK);
+    EQUAL(put_text(pool, "first", "gone"), LARDER_OK);
     uint32_t segment = larder_open_of(pool, LARDER_SMALL);
     REQUIRE(larder_lock(pool));
     larder_seal_segment(pool, segment);
@@ -273,7 +273,7 @@ TEST(generations_wrap, "after 32,768 recyclings of a segment, words of its first
     EQUAL(pool->generations[segment], generation);
     larder_empty_segment(pool, segment);
     larder_unlock(pool);
-    CHECK(!holds_text(pool, "first", "life"));
+    CHECK(!holds_text(pool, "first", "gone"));
     for (uint64_t i = 0; i < 3000; i++) {
         described what = {.key = i, .block = true};
         larder_hit hit;
@@ -281,7 +281,7 @@ TEST(generations_wrap, "after 32,768 recyclings of a segment, words of its first
         EQUAL(read_described(pool, key_number(i), i, &what, &hit), READ_WHOLE);
         larder_pool_leave(pool);
     }
-    CHECK(!holds_text(pool, "first", "life"));
+    CHECK(!holds_text(pool, "first", "gone"));
     CHECK_POOL(pool);
     larder_pool_close(pool);
 }

@@ -94,9 +94,9 @@ TEST(unreadable, "an add also takes the place of the one item that its caller ca
     CHECK(larder_get_stale(pool, &key, 0, &hit, &(larder_serving){.stale = false}));
     larder_hit_drop(pool, &hit);
     larder_terms add = {
-        .mode = LARDER_ADD, .expiry = LARDER_NO_EXPIRY, .expected = hit.word, .life = pool->attached.life + 1};
+        .mode = LARDER_ADD, .expiry = LARDER_NO_EXPIRY, .expected = hit.word, .attachment = pool->attached.number + 1};
     EQUAL(put_under(pool, "k", "met in another pool", &add), LARDER_EXISTS);
-    add.life = pool->attached.life;
+    add.attachment = pool->attached.number;
     EQUAL(put_under(pool, "k", "1", &add), LARDER_OK);
     CHECK(holds_text(pool, "k", "1"));
     EQUAL(put_under(pool, "k", "2", &add), LARDER_EXISTS); /* that one has gone */
@@ -110,7 +110,7 @@ TEST(unreadable, "an add also takes the place of the one item that its caller ca
     larder_terms fill = {.mode = LARDER_SET,
                          .verb = LARDER_FILL,
                          .expiry = LARDER_NO_EXPIRY,
-                         .life = pool->attached.life,
+                         .attachment = pool->attached.number,
                          .token = larder_own_tick(pool)};
     add.verb = LARDER_JUDGED;
     add.token = fill.token;
@@ -352,7 +352,7 @@ TEST(too_many_layouts, "a set that no process could read takes what it was to re
     put_text(pool, "k", "v");
     const larder_terms fill = {.verb = LARDER_FILL,
                                .token = larder_now_logical(pool->header),
-                               .life = pool->attached.life,
+                               .attachment = pool->attached.number,
                                .expiry = LARDER_NO_EXPIRY};
     EQUAL(put_described_under(pool, key_of("k"), &what, 100, &fill), LARDER_FULL);
     CHECK(holds_text(pool, "k", "v"));

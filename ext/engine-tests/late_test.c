@@ -89,7 +89,7 @@ TEST(judged_meanwhile,
         }
         put_text(here, "neighbour", "v");
         terms.token = token_now(here);
-        terms.life = here->attached.life;
+        terms.attachment = here->attached.number;
         fault_arm(LARDER_AT_JUDGE, 0, (i & 4) != 0 ? clear_meanwhile : invalidate_meanwhile);
         put_under(here, "k", "stale", &terms);
         fault_disarm();

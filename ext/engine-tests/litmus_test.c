@@ -165,8 +165,10 @@ static void take_token(void)
 
 static void fill(void)
 {
-    const larder_terms terms = {
-        .verb = LARDER_FILL, .token = duel.token, .life = duel.theirs->attached.life, .expiry = LARDER_NO_EXPIRY};
+    const larder_terms terms = {.verb = LARDER_FILL,
+                                .token = duel.token,
+                                .attachment = duel.theirs->attached.number,
+                                .expiry = LARDER_NO_EXPIRY};
     duel.filled = put_under(duel.theirs, "filled", "old", &terms);
 }
 
@@ -223,7 +225,7 @@ static void make_page(void)
     terms.verb = LARDER_FILL;
     take_token();
     terms.token = duel.token;
-    terms.life = duel.theirs->attached.life;
+    terms.attachment = duel.theirs->attached.number;
     if (holds_text(duel.theirs, "fragment", "old")) {
         put_under(duel.theirs, "page", "made of the old", &terms);
     }

@@ -231,7 +231,7 @@ static void expect_old_value_after(larder_pool *pool, enum larder_result result)
         {.mode = LARDER_SET,
          .verb = LARDER_JUDGED,
          .token = larder_now_logical(pool->header),
-         .life = pool->attached.life,
+         .attachment = pool->attached.number,
          .expiry = LARDER_NO_EXPIRY},
     };
     for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
@@ -297,7 +297,7 @@ TEST(outdated_leaves_newer, "a write that is outdated leaves what is there where
     larder_pool *pool = pool_timed(4 * MIB, false), *other = pool_timed(4 * MIB, false);
     const larder_terms terms = {.verb = LARDER_JUDGED,
                                 .token = larder_now_logical(pool->header),
-                                .life = pool->attached.life,
+                                .attachment = pool->attached.number,
                                 .expiry = LARDER_NO_EXPIRY};
     put_text(other, "k", "newer");
     EQUAL(put_under(pool, "k", "outdated", &terms), LARDER_OVERTAKEN);

@@ -9,21 +9,21 @@
 
 typedef struct runners {
     relay *all;
-    uint64_t place, lives; /* of the process that is about to begin; so far */
+    uint64_t place, begun; /* of the process that is about to begin; so many before it */
     pid_t pids[RELAY_PLACES];
 } runners;
 
 static void begin(void *context)
 {
     const runners *r = context;
-    r->all->live(r->place, r->lives);
+    r->all->live(r->place, r->begun);
 }
 
 static void start(runners *r, uint64_t place)
 {
     r->place = place;
     r->pids[place] = child_start(begin, r);
-    r->lives++;
+    r->begun++;
 }
 
 /* Another takes the place of the killed process. How many have ended? */
@@ -73,5 +73,5 @@ uint64_t relay_run(relay *all)
             usleep(1000);
         }
     }
-    return r.lives;
+    return r.begun;
 }

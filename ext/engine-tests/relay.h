@@ -10,13 +10,14 @@
 
 typedef struct relay {
     bool deaths;
-    rng r;                                       /* which is disturbed, and for how long */
-    void (*live)(uint64_t place, uint64_t life); /* in the process; `life` counts those that have lived before */
-    void (*has_died)(uint64_t place);            /* nothing of what it did is still to come */
+    rng r; /* which is disturbed, and for how long */
+    void (*live)(uint64_t place,
+                 uint64_t incarnation); /* in the process; `incarnation` counts those that began before */
+    void (*has_died)(uint64_t place);   /* nothing of what it did is still to come */
 } relay;
 
 /* One after the other is disturbed, until one of them has come to its end; the rest is theirs. Returns when all have:
- * how many have lived. */
+ * how many were begun. */
 uint64_t relay_run(relay *all);
 
 #endif

@@ -39,7 +39,7 @@ enum larder_result fill_tagged(larder_pool *pool, const char *key, const char *t
 {
     const larder_terms terms = {.verb = LARDER_FILL,
                                 .token = token,
-                                .life = pool->attached.life,
+                                .attachment = pool->attached.number,
                                 .expiry = LARDER_NO_EXPIRY,
                                 .tags = tags,
                                 .tags_count = count};
@@ -54,6 +54,6 @@ enum larder_result fill(larder_pool *pool, const char *key, const char *text, ui
 enum larder_result write_judged(larder_pool *pool, const char *key, const char *text, uint64_t token)
 {
     const larder_terms terms = {
-        .verb = LARDER_JUDGED, .token = token, .life = pool->attached.life, .expiry = LARDER_NO_EXPIRY};
+        .verb = LARDER_JUDGED, .token = token, .attachment = pool->attached.number, .expiry = LARDER_NO_EXPIRY};
     return put_under(pool, key, text, &terms);
 }

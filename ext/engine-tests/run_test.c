@@ -273,7 +273,7 @@ static void touch_all(void)
     clock_ms += 2000;
 }
 
-TEST(touched_meanwhile, "what is given a longer life while a run is about to take its place stays")
+TEST(touched_meanwhile, "what is given a longer time to live while a run is about to take its place stays")
 {
     larder_pool *pool = open_lasting();
     beside = open_lasting();

@@ -252,7 +252,7 @@ TEST(dead_owner, "a process that takes the lock from a dead one finds the lists 
 
 /* ---- reserving ------------------------------------------------------------------------------------------- */
 
-TEST(slow_writer, "a writer that stops between reserving and publishing never writes into a segment's next life")
+TEST(slow_writer, "a writer that stops between reserving and publishing never writes into a segment's next generation")
 {
     larder_pool *writer = pool_that(true), *other = pool_that(true);
     const larder_key key = key_of("slow");

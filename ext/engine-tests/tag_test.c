@@ -314,7 +314,7 @@ TEST(first_carried, "a tag that is invalidated while it is stored for the first 
             larder_terms terms = {.verb = verbs[v],
                                   .expiry = LARDER_NO_EXPIRY,
                                   .token = stale_token,
-                                  .life = here->attached.life,
+                                  .attachment = here->attached.number,
                                   .tags = its,
                                   .tags_count = 1};
             fault_arm(0, steps, invalidate_new);

@@ -11,7 +11,7 @@ static larder_met version_of(larder_pool *pool, const larder_key *key)
 {
     larder_hit hit;
     REQUIRE(larder_get_pinned(pool, key, &hit));
-    const larder_met met = {.version = hit.item->version, .word = hit.word, .life = pool->attached.life};
+    const larder_met met = {.version = hit.item->version, .word = hit.word, .attachment = pool->attached.number};
     larder_hit_drop(pool, &hit);
     return met;
 }
@@ -148,7 +148,7 @@ TEST(older_fills, "a fill that began before a take is refused")
     int64_t counter;
     const larder_terms fill = {.verb = LARDER_FILL,
                                .token = larder_now_logical(pool->header) + 1,
-                               .life = pool->attached.life,
+                               .attachment = pool->attached.number,
                                .expiry = LARDER_NO_EXPIRY};
     EQUAL(put_text(beside, "k", "old"), LARDER_OK);
     CHECK(take_now(beside, "k", &counter));

@@ -240,7 +240,7 @@ static void compute(larder_pool *pool, const larder_key *key, described *what, r
 {
     const larder_terms terms = {.verb = LARDER_FILL,
                                 .token = larder_now_logical(pool->header),
-                                .life = pool->attached.life,
+                                .attachment = pool->attached.number,
                                 .expiry = LARDER_NO_EXPIRY};
     enum larder_lease_result lease = larder_lease_take(pool, key, 100);
     if (lease == LARDER_LEASE_HELD) {

@@ -155,7 +155,7 @@ TEST(judged_that_leaves, "a judged write leaves what overtook it, whatever it is
     const uint64_t tag = larder_tag_of("a", 1);
     larder_terms terms = {.verb = LARDER_JUDGED,
                           .token = token_now(here),
-                          .life = here->attached.life,
+                          .attachment = here->attached.number,
                           .expiry = LARDER_NO_EXPIRY,
                           .leaves = LARDER_LEAVES_NOTHING};
     EQUAL(put_under(here, "k", "2", &terms), LARDER_OK);
@@ -173,7 +173,7 @@ TEST(judged_that_leaves, "a judged write leaves what overtook it, whatever it is
     terms.tags_count = 1;
     EQUAL(put_under(here, "tagged", "2", &terms), LARDER_OVERTAKEN);
     CHECK(holds_text(there, "tagged", "1"));
-    terms.life++;
+    terms.attachment++;
     EQUAL(put_under(here, "k", "of another pool", &terms), LARDER_OVERTAKEN);
     CHECK(holds_text(there, "k", "3 again"));
     CHECK_POOL(here);
@@ -196,7 +196,7 @@ TEST(made_of, "of two judged writes that name the item they were made from, or t
 {
     open_two(4 * MIB);
     larder_terms terms = {
-        .verb = LARDER_JUDGED, .life = here->attached.life, .expiry = LARDER_NO_EXPIRY, .mode = LARDER_ADD};
+        .verb = LARDER_JUDGED, .attachment = here->attached.number, .expiry = LARDER_NO_EXPIRY, .mode = LARDER_ADD};
     terms.made_of = LARDER_OF_NOTHING;
     uint64_t before = token_now(there);
     put_text(there, "k", "theirs");
@@ -376,7 +376,7 @@ TEST(false_conflicts,
     close_two();
 }
 
-TEST(another_life, "a token of a pool that is gone judges nothing in the next one, even if the store finds out itself")
+TEST(another_pool, "a token of a pool that is gone judges nothing in the next one, even if the store finds out itself")
 {
     here = pool_open("p", 4 * MIB);
     for (int i = 0; i < 100; i++) {
@@ -384,9 +384,9 @@ TEST(another_life, "a token of a pool that is gone judges nothing in the next on
     }
     uint64_t token = token_now(here);
     const larder_terms filled = {
-        .verb = LARDER_FILL, .token = token, .life = here->attached.life, .expiry = LARDER_NO_EXPIRY};
+        .verb = LARDER_FILL, .token = token, .attachment = here->attached.number, .expiry = LARDER_NO_EXPIRY};
     const larder_terms written = {
-        .verb = LARDER_JUDGED, .token = token, .life = here->attached.life, .expiry = LARDER_NO_EXPIRY};
+        .verb = LARDER_JUDGED, .token = token, .attachment = here->attached.number, .expiry = LARDER_NO_EXPIRY};
     larder_error error;
     for (int written_too = 0; written_too < 2; written_too++) {
         EQUAL(pool_remove("p", &error), 1);

@@ -127,7 +127,7 @@ static void store_with_token(uint64_t key, rng *r)
     const uint64_t tag = tag_of(key);
     const larder_terms terms = {.verb = rng_below(r, 2) == 0 ? LARDER_FILL : LARDER_JUDGED,
                                 .token = larder_now_logical(all->pool->header),
-                                .life = all->pool->attached.life,
+                                .attachment = all->pool->attached.number,
                                 .expiry = LARDER_NO_EXPIRY,
                                 .tags = &tag,
                                 .tags_count = key % TAGGED == 0 ? 1 : 0};

@@ -286,7 +286,7 @@ static enum attached attach_existing(larder_pool *pool, int directory, const lar
     }
     /* What the request remembers is about another pool. */
     larder_memory_outlive(pool->memory);
-    pool->attached.life++;
+    pool->attached.number++;
     pool->attached.had_size = pool->geometry.size;
     pool->attached.checked_at = pool->attached.named_at = larder_pool_now(pool);
     return ATTACHED;

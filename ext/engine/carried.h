@@ -1,4 +1,4 @@
-/* Tags that some item carries, or has carried in this pool's life: a Bloom filter, two bits a tag, both in one word.
+/* Tags that some item carries, or has carried in this pool: a Bloom filter, two bits a tag, both in one word.
  *
  * An invalidation of any other tag has nothing to kill, and must cost no process a miss: it leaves the table of recent
  * invalidations (recent.h) alone. Bits are never cleared, so that no process has to know which items are left. After

@@ -30,7 +30,7 @@ enum larder_fault_point {
     LARDER_AT_PUBLISH,       /* a word is about to become final */
     LARDER_AT_REPLACE,       /* a word is about to be replaced by a newer item's */
     LARDER_AT_CLEAR_WORD,    /* a word is about to be emptied */
-    LARDER_AT_FREE_WORD,     /* ... one that leads into an earlier life of its segment */
+    LARDER_AT_FREE_WORD,     /* ... one that leads into an earlier generation of its segment */
     LARDER_AT_OUST,          /* ... another writer's pending one */
     LARDER_AT_WITHDRAW,      /* ... one's own pending one */
     LARDER_AT_ACCOUNT,       /* a segment's live bytes are about to change */
@@ -39,7 +39,7 @@ enum larder_fault_point {
     LARDER_AT_LOCK,          /* the segment lock is about to be taken */
     LARDER_AT_UNLOCK,        /* ... given back */
     LARDER_AT_OPEN,          /* a segment is about to be opened */
-    LARDER_AT_PREPARE,       /* ... what is left of its last life to be wiped */
+    LARDER_AT_PREPARE,       /* ... what is left of its last generation to be wiped */
     LARDER_AT_OFFER,         /* ... and it to be offered to writers */
     LARDER_AT_SEAL,          /* a segment is about to be sealed */
     LARDER_AT_STATE,         /* a segment's state is about to change */
@@ -84,7 +84,7 @@ enum larder_fault_point {
     LARDER_AT_ASIDE,         /* ... has another one, and is about to be removed, or to get its own again */
     LARDER_AT_DIRECTORY,     /* the directory for pools is about to be made */
     LARDER_FAULT_POINTS,
-    LARDER_WORKING_POINTS = LARDER_AT_CLOSE /* those before it lie in operations, not in the life of the file */
+    LARDER_WORKING_POINTS = LARDER_AT_CLOSE /* those before it lie in operations, not in the lifecycle of the file */
 };
 
 #endif

@@ -193,7 +193,7 @@ typedef struct larder_geometry {
     uint64_t magic;
     uint32_t format;
     uint32_t features; /* none yet: 0 */
-    uint8_t id[16];    /* random: one life of a pool */
+    uint8_t id[16];    /* random: the pool's epoch */
     uint64_t size;     /* of the whole file, bytes */
     uint64_t base;     /* address at which values are made to be read */
     uint64_t created;  /* ms since 1970 */
@@ -211,7 +211,7 @@ typedef struct larder_geometry {
 } larder_geometry;
 
 /* What a header says of its pool's name. */
-enum larder_life {
+enum larder_pool_state {
     LARDER_LIVES = 0,
     LARDER_DEAD = 1,   /* another pool has taken the name, or is about to */
     LARDER_CLOSED = 2, /* as dead; what is in here is being saved, and goes on in the next pool of the name */
@@ -232,7 +232,7 @@ typedef struct larder_header {
     /* Read by every operation, written seldom. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t last_clear; /* items with an older version are dead */
     _Atomic uint64_t invalidations;                         /* how often the table of them has changed */
-    _Atomic uint32_t dead;                                  /* enum larder_life */
+    _Atomic uint32_t dead;                                  /* enum larder_pool_state */
     _Atomic uint32_t slots_used;                            /* slots ever taken: no process needs to look beyond */
     _Atomic uint32_t layouts[LARDER_LAYOUTS];               /* what kinds of PHP wrote here; 0 is free */
     _Atomic uint64_t loader;   /* whose slot loads a snapshot: incarnation << 32 | slot + 1; LARDER_LOADER_COMES; 0 */

@@ -4,7 +4,7 @@
  *
  * Time is counted in evicted bytes, each queue by its own clock, so that a ghost lives for as long as the pool takes
  * to evict a certain share of itself, however large or small the items are. A full group gives up the ghost that has
- * used up most of its life.
+ * used up most of its lifetime.
  *
  * A ghost of the small queue lets its key skip that queue. One of the main queue only teaches: a key that comes back
  * very soon after it went says that its queue was too short, and shifts the border between the two a little.
@@ -13,19 +13,19 @@
  */
 #include "ghost.h"
 
-#define GROUP          16u
-#define TIME_BITS      11u
-#define TIME_MASK      ((1u << TIME_BITS) - 1)
-#define FROM_MAIN      (1u << TIME_BITS)
-#define FINGERPRINT(w) ((w) >> (TIME_BITS + 1))
-#define TIMES_PER_LIFE 128u /* of a ghost of the small queue, whose life is 0.9 of the usable bytes */
+#define GROUP              16u
+#define TIME_BITS          11u
+#define TIME_MASK          ((1u << TIME_BITS) - 1)
+#define FROM_MAIN          (1u << TIME_BITS)
+#define FINGERPRINT(w)     ((w) >> (TIME_BITS + 1))
+#define TIMES_PER_LIFETIME 128u /* of a ghost of the small queue, whose lifetime is 0.9 of the usable bytes */
 
 static uint64_t time_unit(const larder_pool *pool)
 {
-    return larder_usable_bytes(pool) / 10 * 9 / TIMES_PER_LIFE + 1;
+    return larder_usable_bytes(pool) / 10 * 9 / TIMES_PER_LIFETIME + 1;
 }
 
-static uint64_t life(const larder_pool *pool, enum larder_list queue)
+static uint64_t lifetime(const larder_pool *pool, enum larder_list queue)
 {
     return queue == LARDER_SMALL ? larder_usable_bytes(pool) / 10 * 9 : larder_usable_bytes(pool) / 20;
 }
@@ -61,14 +61,14 @@ static _Atomic uint32_t *group_of(larder_pool *pool, uint64_t hash, uint32_t *fi
     return pool->ghosts + ((mixed & UINT32_MAX) * group_count(pool) >> 32) * GROUP;
 }
 
-/* Clears ghosts that are past their life in the next few groups, fast enough that none sees the time wrap. */
+/* Clears ghosts that are past their lifetime in the next few groups, fast enough that none sees the time wrap. */
 static void sweep(larder_pool *pool)
 {
     for (uint32_t left = group_count(pool) / 1024 + 1; left > 0; left--) {
         _Atomic uint32_t *group = pool->ghosts + (size_t)(pool->header->ghost_hand++ % group_count(pool)) * GROUP;
         for (uint32_t i = 0; i < GROUP; i++) {
             uint32_t word = atomic_load_explicit(&group[i], memory_order_relaxed);
-            if (word != 0 && age_of(pool, word) >= life(pool, queue_of(word))) {
+            if (word != 0 && age_of(pool, word) >= lifetime(pool, queue_of(word))) {
                 atomic_store_explicit(&group[i], 0, memory_order_relaxed);
             }
         }
@@ -91,8 +91,8 @@ void larder_ghost_add(larder_pool *pool, uint64_t hash, enum larder_list queue, 
             chosen = i;
             break;
         }
-        /* Its age as a share of its life, in 1,024ths. */
-        uint64_t used = age_of(pool, word) / (life(pool, queue_of(word)) / 1024 + 1);
+        /* Its age as a share of its lifetime, in 1,024ths. */
+        uint64_t used = age_of(pool, word) / (lifetime(pool, queue_of(word)) / 1024 + 1);
         if (used >= most) {
             most = used;
             chosen = i;
@@ -127,7 +127,7 @@ bool larder_ghost_take(larder_pool *pool, uint64_t hash, uint64_t bytes)
         enum larder_list queue = queue_of(word);
         uint64_t age = age_of(pool, word);
         atomic_store_explicit(&group[i], 0, memory_order_relaxed);
-        if (age >= life(pool, queue)) {
+        if (age >= lifetime(pool, queue)) {
             return false;
         }
         if (age < larder_usable_bytes(pool) / 20) {

@@ -1,4 +1,4 @@
-/* The life of a handle (larder.h): opening and closing a pool, the end of a request, and removing it. Values of a pool
+/* Handles (larder.h): opening and closing a pool, the end of a request, and removing it. Values of a pool
  * that was replaced stay in the handle until the request ends. */
 #ifndef LARDER_HANDLE_H
 #define LARDER_HANDLE_H

@@ -92,7 +92,7 @@ static bool is_of_use(const larder_pool *pool, const larder_snapshot_header *hea
 }
 
 /* Where it was removed, the lock is not to be had any more, however long one waits. */
-static bool still_lives(const larder_pool *pool)
+static bool is_still_the_pool(const larder_pool *pool)
 {
     /* relaxed: a process that takes the pool's name does not depend on what we do here. */
     return atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == LARDER_LIVES;
@@ -109,7 +109,7 @@ static enum larder_result store_waiting(larder_pool *pool, const larder_key *key
     enum larder_result result = larder_store_entered(pool, key, value, terms, &as);
     if (result == LARDER_BUSY) {
         const larder_patience patience = larder_patience_of(*left_ms);
-        while (result == LARDER_BUSY && still_lives(pool) && larder_wait(&patience)) {
+        while (result == LARDER_BUSY && is_still_the_pool(pool) && larder_wait(&patience)) {
             pool->writer.stuck_owner = 0; /* it is waited for again */
             result = larder_store_entered(pool, key, value, terms, &as);
         }
@@ -143,7 +143,7 @@ static bool load_record(larder_pool *pool, const larder_snapshot_header *header,
     const larder_terms terms = {.mode = LARDER_ADD,
                                 .verb = LARDER_FILL,
                                 .token = header->clock,
-                                .life = pool->attached.life,
+                                .attachment = pool->attached.number,
                                 .expiry = record->expiry,
                                 .cost = record->cost,
                                 .tags_count = record->tags,
@@ -159,7 +159,7 @@ static void load_records(larder_pool *pool, const larder_snapshot_header *header
     unsigned left_ms = WAITS_MS;
     for (uint64_t at = 0; at < header->bytes; at += record_at(records, at, header->bytes)->bytes) {
         const larder_snapshot_record *record = record_at(records, at, header->bytes);
-        if (!still_lives(pool)) {
+        if (!is_still_the_pool(pool)) {
             return;
         }
         bool done = is_of_use(pool, header, record, now) && load_record(pool, header, record, &left_ms);

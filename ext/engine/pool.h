@@ -78,7 +78,7 @@ typedef struct larder_grave {
 #define LARDER_SIGHTINGS 64u
 typedef struct larder_sighting {
     uint64_t at; /* ms */
-    uint32_t slot, life;
+    uint32_t slot, attachment;
 } larder_sighting;
 
 #define LARDER_NO_USER ((uid_t)-1)
@@ -100,10 +100,10 @@ typedef struct larder_attachment {
     larder_mapping *mapping; /* what rw and ro belong to */
     dev_t device;
     ino_t inode;
-    uint32_t life; /* counts the pools that this handle was attached to; tokens mean something in one of them only */
-    int fd;        /* for questions about locks */
-    int slot_fd;   /* its lock holds the slot */
-    int spare_fd;  /* during a fork: the slot that the child is going to have */
+    uint32_t number; /* counts the pools that this handle was attached to; tokens mean something in one of them only */
+    int fd;          /* for questions about locks */
+    int slot_fd;     /* its lock holds the slot */
+    int spare_fd;    /* during a fork: the slot that the child is going to have */
     uint32_t spare_index;
     int inherited_fd;           /* in a child that found no slot of its own: keeps the parent's pins */
     bool pins_shared;           /* a child relies on this slot's pins: leave them when the request ends */

@@ -120,7 +120,7 @@ static enum larder_result reserve_run(larder_pool *pool, enum larder_list queue,
             larder_seal_segment(pool, head);
             begin_reserved(pool, reserved, head, generation, larder_segment_offset(pool, head), !held);
         } else {
-            /* This process believes to pin an earlier life of it, which cannot be: nothing is written unpinned. */
+            /* This process believes that it pins an earlier generation of it, which cannot be: nothing is written unpinned. */
             larder_free_segment(pool, head);
             result = LARDER_PINNED;
         }
@@ -129,7 +129,7 @@ static enum larder_result reserve_run(larder_pool *pool, enum larder_list queue,
     return result;
 }
 
-/* What is going to be written there may have been read by others in its last life. */
+/* What is going to be written there may have been read by others in its last generation. */
 static void ask_for_lines(const larder_pool *pool, uint64_t offset, uint64_t bytes)
 {
     larder_line_to_write(larder_start_word(pool, offset));

@@ -1,6 +1,6 @@
 /* Segments: where items lie, and the lists of them, under the lock of lock.h. Room in the open ones: reserve.h.
  *
- * Life of a segment:
+ * States of a segment:
  *
  *     FREE ---> OPEN ---> SEALED ---> LIMBO ---> FREE
  *          taken    full       emptied     no process pins it
@@ -10,7 +10,7 @@
  *
  * Invariants:
  *   S1  Room is reserved only in a segment that the writer has pinned under its generation while it was open, so that
- *       a slow writer never writes into a segment's next life.
+ *       a slow writer never writes into a segment's next generation.
  *   S2  A bit in the starts is set only when the item there is complete; walks follow the bits.
  *   S3  The lists can be made from the table alone; a process that takes the lock from a dead process does so.
  *   S4  In a pool that does not evict, only the owner of the segment lock reserves in main's open segment. So while a
@@ -31,7 +31,7 @@ static inline _Atomic uint64_t *larder_start_word(const larder_pool *pool, uint6
 /* Marks that a complete item begins at this offset of the file. */
 void larder_segment_mark(larder_pool *pool, uint64_t offset);
 
-/* An item came to life (+1) or died (-1) in a segment that the caller pins. model/reserve.pml: writer(), live */
+/* An item became alive (+1) or died (-1) in a segment that the caller pins. model/reserve.pml: writer(), live */
 static inline void larder_segment_account(larder_pool *pool, uint32_t segment, int sign, uint32_t units)
 {
     LARDER_FAULT(LARDER_AT_ACCOUNT);

@@ -208,13 +208,13 @@ bool larder_slot_seems_alive(larder_pool *pool, uint32_t index)
     }
     larder_sighting *last = &pool->upkeep.sighted[index % LARDER_SIGHTINGS];
     uint64_t now = larder_pool_now(pool);
-    if (last->slot == index && last->life == pool->attached.life && now - last->at < SIGHTING_LASTS_MS) {
+    if (last->slot == index && last->attachment == pool->attached.number && now - last->at < SIGHTING_LASTS_MS) {
         return true;
     }
     if (larder_slot_bury(pool, index)) {
         return false;
     }
-    *last = (larder_sighting){.at = now, .slot = index, .life = pool->attached.life};
+    *last = (larder_sighting){.at = now, .slot = index, .attachment = pool->attached.number};
     return true;
 }
 

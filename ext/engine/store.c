@@ -52,7 +52,7 @@ static larder_claim claim_of(larder_pool *pool, const larder_key *key, const lar
     } else if (terms->verb == LARDER_AS_MISSED && terms->mode != LARDER_REPLACE) {
         claim.token = missed;
     }
-    claim.expected = terms->mode != LARDER_ADD || terms->life == pool->attached.life ? terms->expected : 0;
+    claim.expected = terms->mode != LARDER_ADD || terms->attachment == pool->attached.number ? terms->expected : 0;
     claim.judged = claim.token != LARDER_NO_TOKEN;
     claim.missed = claim.judged && terms->verb == LARDER_AS_MISSED && claim.token != LARDER_FOREIGN_TOKEN;
     claim.fill =
@@ -315,10 +315,10 @@ static enum larder_result refused(larder_pool *pool, const larder_place *place, 
 }
 
 /* Was the token taken in another pool of the name? The pool may have been replaced since, even by this very call. */
-static bool is_of_another_life(const larder_pool *pool, const larder_terms *terms, const larder_claim *claim)
+static bool is_of_another_pool(const larder_pool *pool, const larder_terms *terms, const larder_claim *claim)
 {
     return claim->token == LARDER_FOREIGN_TOKEN ||
-           ((terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->life != pool->attached.life);
+           ((terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) && terms->attachment != pool->attached.number);
 }
 
 /* The word of the living item with that version. 0: it is not there. */
@@ -346,7 +346,7 @@ enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key
         /* Too many kinds of PHP use this pool: there is no number left that says which of them can read the item. */
         return refused(pool, &place, key, LARDER_FULL, terms, claim);
     }
-    if (is_of_another_life(pool, terms, claim)) {
+    if (is_of_another_pool(pool, terms, claim)) {
         /* Changes since then are unknown: as if the key had been written. */
         return refused(pool, &place, key, LARDER_OVERTAKEN, terms, claim);
     }

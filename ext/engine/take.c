@@ -147,7 +147,7 @@ static void take_again(larder_pool *pool, const larder_key *key, uint64_t versio
 /* model/save.pml: operation() */
 bool larder_take(larder_pool *pool, const larder_key *key, const larder_met *met, int64_t *counter)
 {
-    if (!larder_pool_enter_surely(pool) || (met->life != 0 && met->life != pool->attached.life)) {
+    if (!larder_pool_enter_surely(pool) || (met->attachment != 0 && met->attachment != pool->attached.number)) {
         return false;
     }
     bool taken = take_entered(pool, key, met, counter);

@@ -67,8 +67,9 @@ typedef struct larder_terms {
     enum larder_mode mode;
     enum larder_verb verb;
     enum larder_leaving leaves;
-    uint64_t token;  /* for JUDGED and FILL */
-    uint32_t life;   /* the attachment's when it was taken, or an add's word met; 0: of a pool that is gone, so nothing
+    uint64_t token; /* for JUDGED and FILL */
+    uint32_t
+        attachment;  /* its number when the token was taken, or an add's word met; 0: of a pool that is gone, so nothing
                           can be judged by it */
     uint64_t expiry; /* ms since 1970, from larder_expiry(); LARDER_NO_EXPIRY */
     uint64_t grace_ms;    /* for which it may be served when it has expired, where nothing better is to be had */
@@ -112,8 +113,8 @@ typedef struct larder_counting {
 /* A version of a key's item. */
 typedef struct larder_met {
     uint64_t version;
-    uint64_t word; /* 0: whatever its word is */
-    uint32_t life; /* pool->attached.life when it was met; 0: whatever it was */
+    uint64_t word;       /* 0: whatever its word is */
+    uint32_t attachment; /* pool->attached.number when it was met; 0: whatever it was */
 } larder_met;
 
 /* ---- leases ---- */

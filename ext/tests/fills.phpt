@@ -169,7 +169,7 @@ echo "-- tokens\n";
 $token = $pool->token('k');
 same($pool->set('k', 'next', null, [], $token), true, 'read, change, write');
 same($pool->set('k', 'again', null, [], new Token($token->epoch, $token->clock)), true, "a token is what it says, and one's own write does not count");
-same($pool->set('k', 'never', null, [], new Token(str_repeat('0', 32), $token->clock)), false, 'of another life of the pool');
+same($pool->set('k', 'never', null, [], new Token(str_repeat('0', 32), $token->clock)), false, 'of another epoch');
 same($pool->get('k'), 'again', 'and what is there stays');
 $pool->set('k', 'here');
 same($pool->fill('k', 'never', new Token('', 0)), false, 'a fill');

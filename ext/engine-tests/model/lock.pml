@@ -1,6 +1,6 @@
 /* The segment lock, and what its owner's death leaves: engine/lock.c (S3), engine/slot.c.
  *
- * Processes take a slot, lock, take one segment a step further in its life, unlock; and die anywhere. The lock's word
+ * Processes take a slot, lock, take one segment a step further, unlock; and die anywhere. The lock's word
  * names the owner's slot and its incarnation. A process that finds it taken asks the kernel whether that slot's owner
  * lives; from a dead one it takes the lock over, and makes the lists anew.
  *
@@ -33,22 +33,22 @@ bit inside[PROCESSES];
 byte ended = 0;
 
 #ifdef BREAK_LOCK_NAMES_NO_INCARNATION
-#define lock_word(slot, life) ((slot) + 1)
+#define lock_word(slot, own) ((slot) + 1)
 #define slot_of(owner)        ((owner) - 1)
 #define is_outlived(owner)    false
 #else
-#define lock_word(slot, life) ((life) * SLOTS + (slot) + 1)
+#define lock_word(slot, own) ((own) * SLOTS + (slot) + 1)
 #define slot_of(owner)        (((owner) - 1) % SLOTS)
 #define is_outlived(owner)    (incarnation[slot_of(owner)] != ((owner) - 1) / SLOTS)
 #endif
 
-inline take_slot(me, slot, life)
+inline take_slot(me, slot, own)
 {
     if
     :: atomic { holder[0] == NOBODY -> holder[0] = me; slot = 0 }
     :: atomic { holder[1] == NOBODY -> holder[1] = me; slot = 1 }
     fi;
-    d_step { incarnation[slot]++; life = incarnation[slot] }
+    d_step { incarnation[slot]++; own = incarnation[slot] }
 }
 
 inline exchange(from, to, done)
@@ -92,7 +92,7 @@ inline recover()
 #endif
 }
 
-inline take_lock(me, slot, life, owner, dead, done)
+inline take_lock(me, slot, own, owner, dead, done)
 {
     done = 0;
     do
@@ -101,7 +101,7 @@ inline take_lock(me, slot, life, owner, dead, done)
        owner = lock;
        if
        :: owner == 0 ->
-          exchange(0, lock_word(slot, life), done);
+          exchange(0, lock_word(slot, own), done);
           if
           :: done -> enter(me)
           :: else
@@ -125,10 +125,10 @@ inline take_lock(me, slot, life, owner, dead, done)
           if
           :: dead ->
 #ifdef BREAK_TAKEN_OVER_BY_STORE
-             lock = lock_word(slot, life);
+             lock = lock_word(slot, own);
              done = 1;
 #else
-             exchange(owner, lock_word(slot, life), done);
+             exchange(owner, lock_word(slot, own), done);
 #endif
              if
              :: done -> enter(me); recover()
@@ -179,16 +179,16 @@ inline go_on()
 
 proctype process(byte me)
 {
-    byte slot = NOBODY, life, owner, steps = 0;
+    byte slot = NOBODY, own, owner, steps = 0;
     bit dead, done;
     {
-        take_slot(me, slot, life);
+        take_slot(me, slot, own);
         do
         :: steps < STEPS ->
-           take_lock(me, slot, life, owner, dead, done);
+           take_lock(me, slot, own, owner, dead, done);
            go_on();
            inside[me] = 0;
-           exchange(lock_word(slot, life), 0, done);
+           exchange(lock_word(slot, own), 0, done);
            steps++
         :: else -> break
         od;

@@ -1,6 +1,6 @@
-/* Pins and the lives of a segment: engine/pin.h, engine/slot.c, and S1 of engine/segment.h.
+/* Pins and the generations of a segment: engine/pin.h, engine/slot.c, and S1 of engine/segment.h.
  *
- * One segment lives several lives. A writer stores an item in it (two halves, so that a torn one shows), readers come
+ * One segment is opened several times. A writer stores an item in it (two halves, so that a torn one shows), readers come
  * by the index's word, a reclaimer takes the segment away again. Processes die at any step; the slot of a dead one is
  * buried by the reclaimer, or taken by the next process.
  *
@@ -10,14 +10,14 @@
  *
  *   P1  who holds something under a pin finds its bytes as they were, until the pin falls
  *   P2  what was read without a pin and confirmed was what was stored
- *   P3  a writer writes only into the life of the segment that it reserved in
+ *   P3  a writer writes only into the segment as it was opened when the writer reserved
  *   P4  the pins of the dead fall: they are not inherited, and in the end nothing is pinned
  */
 #ifndef READERS
 #define READERS 1
 #endif
-#ifndef LIVES
-#define LIVES 2
+#ifndef OPENINGS
+#define OPENINGS 2
 #endif
 #define SLOTS      2 /* the writer and the readers share them */
 #define NOBODY     255
@@ -32,7 +32,7 @@ byte generation = 1, generation_buffer = 0; /* 0: the buffer is empty */
 byte open = 1;                              /* the generation of the open segment, 0: none */
 byte word = 0;                              /* the generation of the item that the index leads to, 0: none */
 byte half[2];                               /* in which generation each half was written */
-byte life = 1;                              /* which life it is; only the assertions can see this */
+byte opening = 1;                           /* which opening it is; only the assertions can see this */
 
 bit pin[SLOTS], pin_buffer[SLOTS];
 byte slots_used = 0;
@@ -170,8 +170,8 @@ proctype writer(byte me)
 #endif
               if
               :: pinned && state == OPEN ->
-                 d_step { assert(life == seen); half[0] = seen }; /* P3 */
-                 d_step { assert(life == seen); half[1] = seen };
+                 d_step { assert(opening == seen); half[0] = seen }; /* P3 */
+                 d_step { assert(opening == seen); half[1] = seen };
                  word = seen
               :: else
               fi;
@@ -239,7 +239,7 @@ proctype reclaimer()
     byte slot, used;
     bit pinned;
     do
-    :: life < LIVES ->
+    :: opening < OPENINGS ->
        open = 0;
        state = SEALED;
 #ifdef BREAK_PINS_BEFORE_GENERATION
@@ -258,7 +258,7 @@ proctype reclaimer()
        state = FREE;
        generation_buffer == 0;
        d_step { /* opened again */
-           life++;
+           opening++;
            state = OPEN;
            open = generation
        }

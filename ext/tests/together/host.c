@@ -1,6 +1,6 @@
 /* A PHP with several threads, as application servers have it: each thread serves requests, one after the other.
  *
- *     host NAME SEED THREADS LIVES REQUESTS [SETTING…]
+ *     host NAME SEED THREADS RUNS REQUESTS [SETTING…]
  *
  * Each of so many threads serves so many requests (request.php) and ends, and another takes its place, so many times.
  * Then the main thread looks at what they have left (last.php). A script that fails exits with another code than 0.
@@ -20,12 +20,12 @@
 
 static const char *pools;
 static zend_long first_seed;
-static unsigned threads, lives, requests;
+static unsigned threads, runs, requests;
 static atomic_uint failures; /* seq_cst, as it says nothing else: it is asked once a request */
 
 typedef struct worker {
     pthread_t thread;
-    unsigned number, life;
+    unsigned number, run;
 } worker;
 
 /* ---- requests ---- */
@@ -72,10 +72,10 @@ static void *live(void *context)
     (void)ts_resource(0);
 #endif
     for (unsigned i = 0; i < requests && atomic_load(&failures) == 0; i++) {
-        zend_long seed = first_seed + (zend_long)((w->life * threads + w->number) * requests + i);
+        zend_long seed = first_seed + (zend_long)((w->run * threads + w->number) * requests + i);
         if (!serve("request.php", w->number, seed)) {
-            fprintf(stderr, "thread %u failed in its request %u of its life %u, with the seed " ZEND_LONG_FMT "\n",
-                    w->number, i, w->life, seed);
+            fprintf(stderr, "thread %u failed in its request %u of its run %u, with the seed " ZEND_LONG_FMT "\n",
+                    w->number, i, w->run, seed);
             atomic_fetch_add(&failures, 1);
         }
     }
@@ -85,7 +85,7 @@ static void *live(void *context)
     return NULL;
 }
 
-static void begin_life(worker *w)
+static void begin_run(worker *w)
 {
     if (pthread_create(&w->thread, NULL, live, w) != 0) {
         perror("a thread cannot be made");
@@ -99,14 +99,14 @@ static void live_all(void)
     static worker workers[THREADS_MOST];
     for (unsigned i = 0; i < threads; i++) {
         workers[i].number = i;
-        begin_life(&workers[i]);
+        begin_run(&workers[i]);
     }
-    for (unsigned life = 1; life <= lives; life++) {
+    for (unsigned run = 1; run <= runs; run++) {
         for (unsigned i = 0; i < threads; i++) {
             pthread_join(workers[i].thread, NULL);
-            if (life < lives) {
-                workers[i].life = life;
-                begin_life(&workers[i]);
+            if (run < runs) {
+                workers[i].run = run;
+                begin_run(&workers[i]);
             }
         }
     }
@@ -163,21 +163,21 @@ int main(int count, char **words)
 {
     static char settings[4096];
     if (count < 6 || !write_settings(settings, sizeof settings, count - 6, words + 6)) {
-        fputs("usage: host NAME SEED THREADS LIVES REQUESTS [SETTING...]\n", stderr);
+        fputs("usage: host NAME SEED THREADS RUNS REQUESTS [SETTING...]\n", stderr);
         return 2;
     }
     pools = words[1];
     first_seed = strtoll(words[2], NULL, 10);
     threads = number_of(words[3]);
-    lives = number_of(words[4]);
+    runs = number_of(words[4]);
     requests = number_of(words[5]);
 #ifdef ZTS
     const unsigned most = THREADS_MOST;
 #else
     const unsigned most = 1; /* a PHP that is not made for threads serves one at a time */
 #endif
-    if (threads < 1 || threads > most || lives < 1 || requests < 1) {
-        fprintf(stderr, "host: this PHP serves 1 to %u threads, each of at least one life of at least one request\n",
+    if (threads < 1 || threads > most || runs < 1 || requests < 1) {
+        fprintf(stderr, "host: this PHP serves 1 to %u threads, each of at least one run of at least one request\n",
                 most);
         return 2;
     }

@@ -103,12 +103,12 @@ function step_by_step(SharedMemory $ours, Other $theirs): void
 }
 
 /** Processes of both at once, one after the other under each number. */
-function at_once(string $name, array $commands, int $seed, int $operations, int $lives): void
+function at_once(string $name, array $commands, int $seed, int $operations, int $incarnations): void
 {
-    for ($life = 0; $life < $lives; $life++) {
+    for ($incarnation = 0; $incarnation < $incarnations; $incarnation++) {
         $running = [];
         for ($number = 0; $number < PROCESSES; $number++) {
-            $arguments = [__DIR__ . '/process.php', $name, $number, $seed + $life * PROCESSES + $number, $operations];
+            $arguments = [__DIR__ . '/process.php', $name, $number, $seed + $incarnation * PROCESSES + $number, $operations];
             $running[] = proc_open([...$commands[$number % 2], ...array_map(strval(...), $arguments)], [], $pipes);
         }
         same(array_map(proc_close(...), $running), array_fill(0, PROCESSES, 0), "how they ended, LARDER_TEST_SEED=$seed");

@@ -1,5 +1,5 @@
 /* Processes that save, remove, make and open one pool all the time, and use it meanwhile, are killed and stopped
- * wherever they are. Deaths and stops at each store of these protocols are in life_test.c; here several are in flight
+ * wherever they are. Deaths and stops at each store of these protocols are in lifecycle_test.c; here several are in flight
  * at once.
  */
 #include "judged.h"
@@ -20,7 +20,7 @@ static struct world {
 } * world;
 
 static larder_pool *pool; /* this process's own */
-static unsigned lives;    /* how often this process has meddled with them */
+static unsigned meddled;  /* how often this process has meddled with them */
 static bool evicts;
 
 static larder_pool_config config(void)
@@ -103,7 +103,7 @@ static void clear(void)
     }
 }
 
-/* ---- the pool's life --------------------------------------------------------------------------------------------- */
+/* ---- the pool's file --------------------------------------------------------------------------------------------- */
 
 /* Others may be saving or removing it, or have done so. */
 static void save_it(void)
@@ -143,7 +143,7 @@ static void open_it(void)
 
 static void live(rng *r)
 {
-    lives++;
+    meddled++;
     switch (rng_below(r, 5)) {
     case 0:
     case 1:
@@ -198,8 +198,8 @@ static void work(uint64_t number, rng *r)
 {
     bool is_met = number < CROWD - 2;
     pool = all->pool;
-    lives = 0;
-    while (!atomic_load(&all->stop) || (!is_met && lives < 8)) { /* however slow the machine is */
+    meddled = 0;
+    while (!atomic_load(&all->stop) || (!is_met && meddled < 8)) { /* however slow the machine is */
         do_anything(number, r);
     }
     larder_pool_close(pool);
@@ -265,14 +265,14 @@ static void live_in_rounds(enum fate fate, bool evict, uint64_t rounds)
     remove_pool();
 }
 
-TEST(killed_in_its_life, "processes that are killed while they save, remove and open a pool leave one pool, in which "
-                         "nothing is older than it may be")
+TEST(killed_in_lifecycle, "processes that are killed while they save, remove and open a pool leave one pool, in which "
+                          "nothing is older than it may be")
 {
     live_in_rounds(KILLED, true, 20 * test_scale() + 5);
     live_in_rounds(KILLED, false, 5 * test_scale());
 }
 
-TEST(stopped_in_its_life,
+TEST(stopped_in_lifecycle,
      "nor do processes undo anything that are stopped while they save, remove and open a pool, and woken later")
 {
     live_in_rounds(STOPPED, true, 8 * test_scale() + 2);

@@ -1,4 +1,4 @@
-/* Deaths and stops at every numbered shared store in the life of a pool's file: while it is saved, loaded, removed,
+/* Deaths and stops at every numbered shared store in the lifecycle of a pool's file: while it is saved, loaded, removed,
  * replaced, or makes way for another version's. Those of the operations are in faults_test.c.
  */
 #ifndef _GNU_SOURCE
@@ -325,12 +325,12 @@ static void play_all(bool stops)
     }
 }
 
-TEST(killed, "a process killed anywhere in the life of a pool's file leaves one truth, and none waits")
+TEST(killed, "a process killed anywhere in the lifecycle of a pool's file leaves one truth, and none waits")
 {
     play_all(false);
 }
 
-TEST(stopped, "a process stopped anywhere in the life of a pool's file keeps none waiting, and undoes nothing")
+TEST(stopped, "a process stopped anywhere in the lifecycle of a pool's file keeps none waiting, and undoes nothing")
 {
     play_all(true);
 }
