@@ -8,15 +8,13 @@ use Illuminate\Cache\Lock;
 use Illuminate\Support\Carbon;
 use Larder\Cache;
 use Larder\Cache\Far;
-use Larder\Cache\Updates;
 use Larder\Exception\StoreUnavailable;
-use Larder\Item;
-use Larder\Token;
+use Larder\PendingItem;
 use Larder\Ttl;
 
 /**
- * A lock of Laravel: an item that one process can add. It is prolonged or released only if no other process has had it since it was found to be
- * its owner's. A store that evicts may lose it, as those of Laravel may.
+ * A lock of Laravel: an item that one process can add. It is prolonged or released only while it is its owner's. A store that evicts may
+ * lose it, as those of Laravel may.
  */
 final class LarderLock extends Lock
 {
@@ -42,13 +40,13 @@ final class LarderLock extends Lock
     public function acquire(): bool
     {
         // The add is refused, too, if this request has found the lock free and another process has had it since.
-        return $this->cache->add($this->key, $this->held($this->seconds), self::ttl($this->seconds) ?? Ttl::Forever, [$this->version])
-            || $this->ifOwner(static fn(?string $owner): bool => $owner === null, fn(Token $token, ?Item $found): bool => $this->hold($this->seconds, $token, $found));
+        return $this->cache->add($this->key, $this->held($this->seconds), self::ttl($this->seconds), [$this->version])
+            || $this->holdFor($this->seconds, null);
     }
 
     public function release(): bool
     {
-        return $this->ifOwner($this->isMine(...), fn(Token $token, ?Item $found): bool => $this->cache->store->delete([$this->key], $token) !== []);
+        return $this->change($this->owner, null, 0);
     }
 
     /**
@@ -58,7 +56,7 @@ final class LarderLock extends Lock
      */
     public function refresh($seconds = null): bool
     {
-        return $this->ifOwner($this->isMine(...), fn(Token $token, ?Item $found): bool => $this->hold(self::whole($seconds ?? $this->seconds), $token, $found));
+        return $this->holdFor(self::whole($seconds ?? $this->seconds), $this->owner);
     }
 
     public function forceRelease(): void
@@ -84,17 +82,10 @@ final class LarderLock extends Lock
         return \is_int($seconds) ? $seconds : (int) ceil((float) $seconds);
     }
 
-    private function isMine(?string $owner): bool
+    /** @param ?string $owner as of change() */
+    private function holdFor(int $seconds, ?string $owner): bool
     {
-        return $owner === $this->owner;
-    }
-
-    /** @param ?Item $found null: nothing. Then it is added, as the add of another process refuses no write under an older token */
-    private function hold(int $seconds, Token $token, ?Item $found): bool
-    {
-        $item = new Item($this->key, $this->held($seconds), self::ttl($seconds), [$this->version], $token, version: $found->version ?? Item::FROM_NOTHING);
-
-        return $this->cache->store->save([$item], Updates::mode($item, $found)) === [];
+        return $this->change($owner, $this->held($seconds), self::ttl($seconds));
     }
 
     /** @return array{string, ?float} the owner, and until when it has the lock, in Unix seconds; null: until it is released */
@@ -112,12 +103,10 @@ final class LarderLock extends Lock
     /**
      * An item's expiry is a whole second, counted from the second that has begun. So the item of a lock lives a second longer, and says itself when
      * the lock ends.
-     *
-     * @return ?int seconds; null: for ever
      */
-    private static function ttl(int $seconds): ?int
+    private static function ttl(int $seconds): int|Ttl
     {
-        return $seconds > 0 ? $seconds + 1 : null;
+        return $seconds > 0 ? $seconds + 1 : Ttl::Forever;
     }
 
     /** Unix seconds, with microseconds, and as a test of an application has set them. */
@@ -127,16 +116,22 @@ final class LarderLock extends Lock
     }
 
     /**
-     * @param \Closure(?string): bool $is whether that owner, or none, is the right one
-     * @param \Closure(Token, ?Item): bool $do if nothing has changed since the token; the item that is there
+     * Stores what is to be there instead, unless another process changes the lock meanwhile so that it has another owner.
+     *
+     * @param ?string                $owner that it must have; null: none
+     * @param ?array{string, ?float} $held  as of held()
+     * @param int|Ttl                $ttl   0: nothing is to be there
      */
-    private function ifOwner(\Closure $is, \Closure $do): bool
+    private function change(?string $owner, ?array $held, int|Ttl $ttl): bool
     {
         try {
-            $token = $this->cache->token($this->key);
-            $found = $this->cache->store->fetch([$this->key])->items[$this->key] ?? null;
+            return $this->cache->update($this->key, static function (mixed $found, PendingItem $pending) use ($owner, $held): ?array {
+                if (self::ownerIn($found) !== $owner) {
+                    $pending->doNotStore();
+                }
 
-            return $is(self::ownerIn($found?->value)) && $do($token, $found);
+                return $held;
+            }, $ttl, [$this->version]);
         } catch (StoreUnavailable) {
             return false;
         }

@@ -43,14 +43,19 @@ use Illuminate\Support\Sleep;
 use Illuminate\Support\Str;
 use Larder\Cache;
 use Larder\Capability;
+use Larder\Exception\StoreUnavailable;
 use Larder\Laravel\Caches;
 use Larder\Laravel\LarderServiceProvider;
 use Larder\Laravel\LarderStore;
+use Larder\Log;
+use Larder\Log\News;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
+use Larder\Stores;
 use Larder\Tests\Contract\Crowd;
 use Larder\Tests\LockRace;
 use Larder\Tests\Pools;
+use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -354,6 +359,38 @@ final class LarderStoreTest extends TestCase
         self::assertTrue($other->lock('import', 100)->get());
         self::assertFalse($lock->isOwnedByCurrentProcess());
         self::assertFalse($lock->release());
+    }
+
+    public function testALockThatAnotherHasTakenOverIsNotItsFormerOwnersWhileTheLogOfATierCannotBeRead(): void
+    {
+        $log = new class implements Log {
+            public bool $fails = false;
+
+            public function since(?string $position): News
+            {
+                return $this->fails ? throw new StoreUnavailable('The log fails.') : new News('1', [], $position === '1');
+            }
+
+            public function isOfHistory(string $position): bool
+            {
+                return true;
+            }
+        };
+        $key = "\0lock:laravel:import";
+        $far = $this->pools->dsn('SQLite');
+        $tier = new TieredStore(new ArrayStore(), Stores::open($far), $log, grace: 100);
+        $lock = (new LarderStore(new Cache($tier), 'laravel:'))->lock('import', 100);
+        self::assertTrue($lock->get());
+        $held = $tier->fetch([$key])->items[$key]->value;
+        $log->fails = true;
+        $other = new LarderStore(Cache::open($far), 'laravel:');
+        $other->lock('import')->forceRelease();
+        $taken = $other->lock('import', 100);
+        self::assertTrue($taken->get());
+        self::assertSame($held, $tier->fetch([$key])->items[$key]->value, 'The near store knows nothing of that.');
+        self::assertFalse($lock->refresh());
+        self::assertFalse($lock->release());
+        self::assertTrue($taken->isOwnedByCurrentProcess());
     }
 
     #[DataProvider('kinds')]
