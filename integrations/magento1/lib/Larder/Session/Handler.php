@@ -7,30 +7,39 @@ use Larder\Session\SessionHandler;
 
 /**
  * Sessions of OpenMage in a store of Larder that does not evict. One request at a time has a session, so that no request loses another
- * one's changes.
+ * one's changes. It stands where OpenMage has its sessions in the database:
  *
- *     <session_save>user</session_save>
- *     <session_save_path>Larder_Session_Handler::start</session_save_path>
+ *     <session_save>db</session_save>
+ *     <models><core_resource><rewrite><session>Larder_Session_Handler</session></rewrite></core_resource></models>
  *     <larder_session><dsn>shm:sessions?evict=no</dsn></larder_session>
  */
 final class Larder_Session_Handler
 {
-    private function __construct() {}
+    /** Seconds. OpenMage takes a shorter lifetime for none. */
+    private const SHORTEST = 60;
 
-    /** What OpenMage calls before it starts a session. The DSN is that of global/larder_session/dsn in local.xml. */
-    public static function start(): void
+    /**
+     * What OpenMage calls before it starts a session. The DSN is that of global/larder_session/dsn in local.xml.
+     *
+     * @throws \Larder\Exception the DSN is none, or its store may lose a session
+     */
+    public function setSaveHandler(): self
     {
         $node = Mage::getConfig()->getNode('global/larder_session/dsn');
         $dsn = $node === false ? '' : (string) $node;
         if ($dsn === '') {
             throw new LogicException('Sessions have no place; set global/larder_session/dsn in local.xml to one such as "shm:sessions?evict=no".');
         }
-        self::in($dsn);
+        session_set_save_handler(new SessionHandler(Cache::open($dsn), self::lifetime()), true);
+
+        return $this;
     }
 
-    /** @throws \Larder\Exception the DSN is none, or its store may lose a session */
-    public static function in(#[\SensitiveParameter] string $dsn): void
+    /** As long as the shop or its administration says that a session's cookie lives; null: as long as PHP says, as with OpenMage's own sessions. */
+    private static function lifetime(): ?int
     {
-        session_set_save_handler(new SessionHandler(Cache::open($dsn)), true);
+        $lifetime = (int) Mage::getStoreConfig(Mage::app()->getStore()->isAdmin() ? 'admin/security/session_cookie_lifetime' : 'web/cookie/cookie_lifetime');
+
+        return $lifetime < self::SHORTEST ? null : $lifetime;
     }
 }
