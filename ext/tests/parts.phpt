@@ -52,13 +52,17 @@ check($part->touch('n', 60) && !$inner->touch('n', 60), 'touched');
 same($part->take('n')[0], 5, 'taken');
 same([$part->get('n'), $inner->get('new')], [null, 15], 'one is gone');
 check($part->fill('f', 'filled', $part->token('f')), 'filled');
-check($part->lease('l') && $inner->lease('l'), 'two leases');
-same(await(fork(function (): void {
-    $whole = SharedMemory::open(pool_name());
-    same([$whole->lease('part:l'), $whole->awaitLease('part:inner:l', 0.01), $whole->lease('l')], [false, false, true], 'as the whole sees them');
-})), ['0'], 'another process');
-$part->release('l');
-$inner->release('l');
+// One after the other: of two keys that meet in one place of the table of leases, only one has its lease.
+foreach (['part:l' => $part, 'part:inner:l' => $inner] as $key => $its) {
+    check($its->lease('l'), 'its lease');
+    same(await(fork(function () use ($key): void {
+        $whole = SharedMemory::open(pool_name());
+        $others = array_values(array_diff(['part:l', 'part:inner:l', 'l'], [$key]));
+        same([$whole->lease($key), $whole->awaitLease($key, 0.01)], [false, false], 'as the whole sees it');
+        same(array_map($whole->lease(...), $others), [true, true], 'it is no other\'s');
+    })), ['0'], 'another process');
+    $its->release('l');
+}
 same($part->remember('r', fn (Computation $its) => $its->key), 'r', 'what it is called there');
 same([$part->get('r'), $whole->get('part:r'), $whole->get('r')], ['r', 'r', null], 'kept');
 
