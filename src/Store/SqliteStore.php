@@ -17,6 +17,7 @@ use Larder\Item;
 use Larder\Lease\AddedLeases;
 use Larder\Leases;
 use Larder\PerRequest;
+use Larder\Reads;
 use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Serializer\Payload;
@@ -50,7 +51,7 @@ use Larder\Ttl;
  * Writers remove some of what is dead as they go along. When the database reaches its size, if it has one, what is
  * dead goes, and of what is alive the older part, in steps.
  */
-final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tidying
+final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestTokens, Tidying
 {
     /** The options of its DSN. */
     public const OPTIONS = ['prefix', 'timeout', 'size', 'evict', ...Payload::OPTIONS];
@@ -140,6 +141,24 @@ final class SqliteStore implements Store, Leases, PerRequest, RequestTokens, Tid
     {
         $this->tables?->database->leaveIfReplaced();
         $this->tables?->rows->notices->lookAgain();
+    }
+
+    public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
+    {
+        $tables = $this->tables();
+        $column = $tables->rows->value($key, $missed);
+        $value = $column === null ? $tables->values->nothing : $tables->values->decoded($key, $column);
+        if ($value !== $tables->values->nothing) {
+            return $value;
+        }
+        $fetched = $missed === null ? $this->fetch([$key]) : new Fetched([], [$key => $missed]);
+
+        return isset($fetched->items[$key]) ? $fetched->items[$key]->value : $default;
+    }
+
+    public function readMany(array $keys): Fetched
+    {
+        return $this->fetch($keys);
     }
 
     public function fetch(array $keys): Fetched

@@ -435,11 +435,12 @@ final class Database
         } else {
             $statement->reset();
         }
-        foreach (array_values($parameters) as $i => $parameter) {
-            $statement->bindValue($i + 1, $parameter, match (true) {
-                $parameter === null => \SQLITE3_NULL,
+        $i = 0;
+        foreach ($parameters as $parameter) {
+            $statement->bindValue(++$i, $parameter, match (true) {
+                \is_string($parameter) => \SQLITE3_BLOB,
                 \is_int($parameter) => \SQLITE3_INTEGER,
-                default => \SQLITE3_BLOB,
+                default => \SQLITE3_NULL,
             });
         }
 

@@ -13,6 +13,9 @@ final class Row
     /** Seconds that a row stays whose key version refuses what is under way; a fill that is under way for longer may be refused for nothing. */
     public const LINGERS = 60;
 
+    /** No tag is empty: in place of a tag's length, this says that a mark follows. */
+    public const APART = "\0";
+
     public readonly string $key;
 
     public readonly ?int $expiry;
@@ -43,7 +46,7 @@ final class Row
      */
     public static function packed(string $mark, array $tags): ?string
     {
-        $packed = ($mark === '' ? '' : "\0{$mark}") . Tags::pack($tags);
+        $packed = ($mark === '' ? '' : self::APART . $mark) . Tags::pack($tags);
 
         return $packed === '' ? null : $packed;
     }
@@ -61,8 +64,7 @@ final class Row
         $this->expiry = $expiry === null ? null : (int) $expiry;
         $this->version = (int) $version;
         $this->keyVersion = (int) $keyVersion;
-        // No tag is empty: such a one says that a mark follows.
-        $isApart = \is_string($tags) && \strlen($tags) > 1 && $tags[0] === "\0";
+        $isApart = \is_string($tags) && \strlen($tags) > 1 && $tags[0] === self::APART;
         $this->mark = $isApart ? $tags[1] : '';
         $this->tags = \is_string($tags) ? Tags::unpack($isApart ? substr($tags, 2) : $tags) : [];
     }

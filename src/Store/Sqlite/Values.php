@@ -56,6 +56,12 @@ final class Values
         return $payloads === [] ? $values : $values + $this->payload->decodeAll($payloads, 0);
     }
 
+    /** @return mixed the value of a column that has its mark; $nothing if none can be made of it */
+    public function decoded(string $key, int|string $column): mixed
+    {
+        return \is_int($column) ? $column : $this->payload->decode($column, $this->nothing, $key);
+    }
+
     /** @return mixed $nothing if there is no row, or nothing that can be made of it */
     public function of(?Row $row): mixed
     {

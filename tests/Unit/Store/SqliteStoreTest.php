@@ -8,9 +8,13 @@ use Larder\Cache;
 use Larder\Capability;
 use Larder\Exception\NotACounter;
 use Larder\Exception\StoreUnavailable;
+use Larder\Fetched;
 use Larder\Item;
+use Larder\Reads;
 use Larder\Store\Sqlite\Database;
 use Larder\Store\Sqlite\LogFile;
+use Larder\Store\Sqlite\Notices;
+use Larder\Store\Sqlite\Reach;
 use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Sweep;
@@ -360,6 +364,54 @@ final class SqliteStoreTest extends TestCase
     }
 
     /** Those whose mark lies apart, and those that are just not as long. */
+    public function testAReadOfOneKeyAnswersWhateverItsRowIsAsAFetchDoes(): void
+    {
+        $path = "{$this->scratch?->path}/cache.db";
+        $store = $this->store();
+        $values = ['counter' => 7, 'text' => 'x', 'null' => null, 'list' => [1], 'large' => str_repeat('S', 200_000), 'sealed' => [Reads::SEAL, 1]];
+        foreach ($values as $key => $value) {
+            $store->save([new Item($key, $value, 1_000), new Item("tagged {$key}", $value, 1_000, ['alive'])]);
+        }
+        $store->save([new Item('expired', 'x', 1), new Item('killed', 'x', 1_000, ['dead']), new Item('served', 'x', 1_000, ['alive', 'stale']), new Item('noted', 'x', 1_000), new Item('foreign', 'x', 1_000)]);
+        $store->delete(['deleted']);
+        $this->now += 10;
+        (new \SQLite3($path))->exec("UPDATE \"items:larder\" SET value = x'3f3f' WHERE key = CAST('foreign' AS BLOB)");
+        $others = ['expired', 'killed', 'served', 'noted', 'foreign', 'deleted', 'absent'];
+        foreach (['nothing', 'invalidations', 'a notice'] as $what) {
+            if ($what === 'invalidations') {
+                $this->store()->invalidateTags(['dead']);
+                $this->store()->invalidateTags(['stale'], 1_000);
+            } elseif ($what === 'a notice') {
+                (new Notices($path, 'larder'))->give($store->token('any')->epoch, Reach::Keys, ['noted']);
+            }
+            $live = 0;
+            foreach ([...array_keys($values), ...array_map(static fn(string $key): string => "tagged {$key}", array_keys($values)), ...$others] as $key) {
+                $fetched = null;
+                $value = $store->read($key, 'default', $fetched);
+                $fetch = $store->fetch([$key]);
+                $live += \count($fetch->items);
+                self::assertSame(isset($fetch->items[$key]) ? $fetch->items[$key]->value : 'default', $value, "{$key} after {$what}");
+                if ($fetch->items === [] || $fetched !== null) {
+                    self::assertEquals($fetch, $fetched, "{$key} after {$what}");
+                }
+            }
+            self::assertSame(['nothing' => 15, 'invalidations' => 13, 'a notice' => 12][$what], $live, $what);
+        }
+    }
+
+    public function testAReadMakesAClockAnewThatWasRemoved(): void
+    {
+        $path = "{$this->scratch?->path}/cache.db";
+        $store = $this->store();
+        $store->save([new Item('key', 'old')]);
+        (new \SQLite3($path))->exec('DELETE FROM "clock:larder"');
+
+        self::assertSame('default', $store->read('key', 'default', $fetched));
+        self::assertInstanceOf(Fetched::class, $fetched);
+        self::assertSame([], $store->save([new Item('key', 'new', token: $fetched->tokens['key'], fill: true)]));
+        self::assertSame('new', $store->read('key'));
+    }
+
     public function testALargeValueOfEachKindComesBackAndAForeignOneIsAMiss(): void
     {
         $store = $this->store();
