@@ -6,7 +6,9 @@ namespace Larder\Magento2;
 
 use Larder\Cache;
 use Larder\Session\SessionHandler as Sessions;
+use Magento\Framework\App\Config\ScopeConfigInterface;
 use Magento\Framework\App\DeploymentConfig;
+use Magento\Framework\App\State;
 
 /**
  * Magento's sessions in a store of Larder that does not evict, which env.php names:
@@ -15,54 +17,78 @@ use Magento\Framework\App\DeploymentConfig;
  */
 final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTimestampHandlerInterface
 {
-    private readonly Sessions $sessions;
+    /** Seconds. A shorter lifetime of a cookie says that it ends with the browser. */
+    private const SHORTEST = 60;
 
-    public function __construct(DeploymentConfig $config)
-    {
+    private readonly string $dsn;
+
+    private ?Sessions $sessions = null;
+
+    public function __construct(
+        DeploymentConfig $config,
+        private readonly ScopeConfigInterface $settings,
+        private readonly State $state,
+    ) {
         $dsn = $config->get('session/larder/dsn');
         if (!\is_string($dsn) || $dsn === '') {
             throw new \LogicException('Sessions have no place; set session/larder/dsn in app/etc/env.php to one such as "shm:sessions?evict=no".');
         }
-        $this->sessions = new Sessions(Cache::open($dsn));
+        $this->dsn = $dsn;
     }
 
     public function open(string $path, string $name): bool
     {
-        return $this->sessions->open($path, $name);
+        return $this->sessions()->open($path, $name);
     }
 
     public function close(): bool
     {
-        return $this->sessions->close();
+        return $this->sessions()->close();
     }
 
     public function read(string $id): string|false
     {
-        return $this->sessions->read($id);
+        return $this->sessions()->read($id);
     }
 
     public function write(string $id, string $data): bool
     {
-        return $this->sessions->write($id, $data);
+        return $this->sessions()->write($id, $data);
     }
 
     public function destroy(string $id): bool
     {
-        return $this->sessions->destroy($id);
+        return $this->sessions()->destroy($id);
     }
 
     public function gc(int $max_lifetime): int|false
     {
-        return $this->sessions->gc($max_lifetime);
+        return $this->sessions()->gc($max_lifetime);
     }
 
     public function validateId(string $id): bool
     {
-        return $this->sessions->validateId($id);
+        return $this->sessions()->validateId($id);
     }
 
     public function updateTimestamp(string $id, string $data): bool
     {
-        return $this->sessions->updateTimestamp($id, $data);
+        return $this->sessions()->updateTimestamp($id, $data);
+    }
+
+    /** Magento may make the handler before it knows whether the request is one of the administration. */
+    private function sessions(): Sessions
+    {
+        return $this->sessions ??= new Sessions(Cache::open($this->dsn), $this->lifetime());
+    }
+
+    /** As long as Magento says, as with its sessions in Redis; null: as long as PHP says. */
+    private function lifetime(): ?int
+    {
+        $lifetime = $this->state->getAreaCode() === 'adminhtml'
+            ? $this->settings->getValue('admin/security/session_lifetime')
+            : $this->settings->getValue('web/cookie/cookie_lifetime', 'store');
+
+        return is_numeric($lifetime) && $lifetime >= self::SHORTEST ? (int) $lifetime : null;
     }
 }

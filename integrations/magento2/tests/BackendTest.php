@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace Larder\Magento2\Tests;
 
+use Larder\Cache;
 use Larder\Magento2\Backend;
 use Larder\Magento2\SessionHandler;
 use Larder\Tests\Pools;
 use Larder\Tests\Scratch;
+use Magento\Framework\App\Config\ScopeConfigInterface;
 use Magento\Framework\App\DeploymentConfig;
+use Magento\Framework\App\State;
 use Magento\Framework\Component\ComponentRegistrar;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -194,7 +197,7 @@ final class BackendTest extends TestCase
         require_once __DIR__ . '/Magento.php';
         $scratch = new Scratch();
         $config = new DeploymentConfig(['session/larder/dsn' => "sqlite:{$scratch->path}/sessions.db"]);
-        $handler = new SessionHandler($config);
+        $handler = self::handler($config);
         self::assertTrue($handler->open('', ''));
         self::assertSame('', $handler->read('abc'));
         self::assertTrue($handler->write('abc', 'data'));
@@ -207,6 +210,47 @@ final class BackendTest extends TestCase
         self::assertFalse($handler->validateId('abc'));
         self::assertNotFalse($handler->gc(1));
         $this->expectExceptionMessage('set session/larder/dsn in app/etc/env.php');
-        new SessionHandler(new DeploymentConfig([]));
+        self::handler(new DeploymentConfig([]));
+    }
+
+    /** @return iterable<string, array{string, int}> */
+    public static function lifetimes(): iterable
+    {
+        yield 'a customer' => ['frontend', 7200];
+        yield 'the administration' => ['adminhtml', 86400];
+    }
+
+    #[DataProvider('lifetimes')]
+    public function testASessionLivesAsLongAsMagentoSays(string $area, int $seconds): void
+    {
+        require_once __DIR__ . '/Magento.php';
+        $dsn = $this->pools->dsn('SQLite');
+        $before = time();
+        $handler = self::handler(new DeploymentConfig(['session/larder/dsn' => $dsn]), $area, ['store web/cookie/cookie_lifetime' => '7200', 'default admin/security/session_lifetime' => '86400']);
+        self::assertTrue($handler->open('', ''));
+        self::assertSame('', $handler->read('abc'));
+        self::assertTrue($handler->write('abc', 'data'));
+        self::assertTrue($handler->close());
+        $expiry = Cache::open($dsn)->fetch(['session:abc'])->items['session:abc']->expiry ?? 0;
+        self::assertGreaterThanOrEqual($before + $seconds, $expiry);
+        self::assertLessThanOrEqual(time() + $seconds + 1, $expiry);
+    }
+
+    /** @param array<string, string> $settings by scope and path */
+    private static function handler(DeploymentConfig $config, string $area = 'frontend', array $settings = []): SessionHandler
+    {
+        $shop = new class ($settings) implements ScopeConfigInterface {
+            /** @param array<string, string> $settings */
+            public function __construct(
+                private readonly array $settings,
+            ) {}
+
+            public function getValue($path, $scopeType = 'default', $scopeCode = null): ?string
+            {
+                return $this->settings["{$scopeType} {$path}"] ?? null;
+            }
+        };
+
+        return new SessionHandler($config, $shop, new State($area));
     }
 }

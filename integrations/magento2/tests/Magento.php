@@ -32,4 +32,30 @@ namespace Magento\Framework\App {
             return $this->values[$path] ?? null;
         }
     }
+
+    final class State
+    {
+        public function __construct(
+            private readonly string $area,
+        ) {}
+
+        public function getAreaCode(): string
+        {
+            return $this->area;
+        }
+    }
+}
+
+namespace Magento\Framework\App\Config {
+    interface ScopeConfigInterface
+    {
+        /**
+         * @param string  $path
+         * @param string  $scopeType
+         * @param ?string $scopeCode
+         *
+         * @return mixed
+         */
+        public function getValue($path, $scopeType = 'default', $scopeCode = null);
+    }
 }
