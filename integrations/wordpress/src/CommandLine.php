@@ -74,12 +74,15 @@ final class CommandLine
             return;
         }
         $cache = $this->cache();
+        $isThere = isset($options['group']) ? $cache->hasGroup($options['group']) : true;
         $isFlushed = match (true) {
             isset($options['group']) => $cache->flush_group($options['group']),
             $site !== null => $cache->flush_site($site),
             default => $cache->flush(),
         };
-        if ($isFlushed) {
+        if ($isFlushed && $isThere === false) {
+            \WP_CLI::warning("The cache has nothing of the group {$options['group']}; `wp larder groups` lists the groups.");
+        } elseif ($isFlushed) {
             \WP_CLI::success('Flushed.');
         } elseif ($cache->backend() instanceof CacheBackend && Settings::ofThisSite()->journal() !== null) {
             \WP_CLI::warning('This process cannot reach the store; the flush is in the journal, and the next request of the web server does it.');

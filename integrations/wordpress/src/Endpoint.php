@@ -117,6 +117,7 @@ final class Endpoint
 
             return $mistake === null ? new \WP_REST_Response(['done' => true]) : new \WP_Error('larder_page', $mistake, ['status' => $pages->trouble() === null ? 400 : 503]);
         }
+        $isThere = $what !== 'group' || $cache?->hasGroup($name) !== false;
         // Where one store fails, the other is flushed.
         $done = match ($what) {
             'cache' => [wp_cache_flush()],
@@ -125,6 +126,11 @@ final class Endpoint
             'group' => [$cache?->flush_group($name) === true],
             default => [$pages->flush(), wp_cache_flush()],
         };
+
+        if (!$isThere && $done === [true]) {
+            /* translators: %s: the name of a group of the object cache. */
+            return new \WP_Error('larder_group', sprintf(__('The cache has nothing of the group %s.', 'larder'), $name), ['status' => 404]);
+        }
 
         return !\in_array(false, $done, true)
             ? new \WP_REST_Response(['done' => true])

@@ -470,6 +470,18 @@ final class ObjectCache
         return isset($this->non_persistent_groups[$group]) || $this->backend->invalidate([$this->groupTag((string) $group)]);
     }
 
+    /** Whether the store has something of a group; null: it cannot tell. */
+    public function hasGroup(string $group): ?bool
+    {
+        foreach ([$this->placeOf($group)[0] => true, $this->prefix => false] as $prefix => $is) {
+            foreach ($this->backend->keys((string) $prefix) as $key) {
+                return $is;
+            }
+        }
+
+        return null;
+    }
+
     /** What one site of a network has in groups that are not global; without a network, everything. */
     public function flush_site(int $site): bool
     {

@@ -59,7 +59,7 @@ final class PageCache
         }
         foreach (PageChanges::HOOKS as $hook => [$method, $arguments]) {
             add_action($hook, function (mixed ...$given) use ($hook, $method, $arguments): void {
-                $changes = $this->changes ??= new PageChanges($this->kill(...));
+                $changes = $this->changes();
                 if (!isset($this->begun[$hook])) {
                     $this->begun[$hook] = [];
                     add_action($hook, fn() => $this->hear($hook), \PHP_INT_MAX, 0);
@@ -70,7 +70,13 @@ final class PageCache
         }
         add_action('shutdown', function (): void {
             // Code of a plugin has ended the request in the middle of a hook. The database has the change, and WordPress may not have said all of it.
-            array_filter($this->begun) === [] || $this->kill(['network'], 'a change that was cut off');
+            if (array_filter($this->begun) !== []) {
+                foreach (['posts', 'terms', 'comment', 'users'] as $group) {
+                    wp_cache_set('last_changed', microtime(), $group);
+                }
+                $this->kill(['network'], 'a change that was cut off');
+            }
+            $this->changes?->again();
         }, \PHP_INT_MIN);
         foreach (['wp_ajax_edit-theme-plugin-file', 'load-theme-editor.php', 'load-plugin-editor.php'] as $hook) {
             // The editor of files ends the request, and no hook says what it has written.
@@ -81,7 +87,7 @@ final class PageCache
         });
         $database = $GLOBALS['wpdb'] ?? null;
         if ($database instanceof \wpdb) {
-            $this->queries = new PageQueries($database, $this->wrote(...), $this->isVisit(...), $this->transactions);
+            $this->queries = new PageQueries($database, $this->wrote(...), fn(string $sql) => $this->changes()->moves($sql), $this->isVisit(...), $this->transactions);
             $this->queries->hook();
         }
         $this->transactions->after(function (): void {
@@ -196,8 +202,14 @@ final class PageCache
         return $isKnown;
     }
 
+    private function changes(): PageChanges
+    {
+        return $this->changes ??= new PageChanges($this->kill(...));
+    }
+
     private function hear(string $hook): void
     {
+        $this->changes?->again();
         $change = array_pop($this->begun[$hook]);
         $change === null || $change();
     }

@@ -12,7 +12,7 @@ final class PageChanges
 {
     /** Hook => [method, number of arguments]. */
     public const HOOKS = [
-        'clean_post_cache' => ['post', 2], 'post_updated' => ['edited', 3], 'transition_post_status' => ['status', 3], 'before_delete_post' => ['deleting', 1], 'after_delete_post' => ['deleted', 2], 'delete_attachment' => ['deleting', 1], 'add_attachment' => ['attached', 1], 'attachment_updated' => ['edited', 3],
+        'wp_cache_set_last_changed' => ['again', 0], 'clean_post_cache' => ['post', 2], 'clean_attachment_cache' => ['file', 1], 'post_updated' => ['edited', 3], 'transition_post_status' => ['status', 3], 'before_delete_post' => ['deleting', 1], 'after_delete_post' => ['deleted', 2], 'delete_attachment' => ['deleting', 1], 'add_attachment' => ['attached', 1], 'attachment_updated' => ['edited', 3],
         'set_object_terms' => ['terms', 6], 'deleted_term_relationships' => ['unrelated', 3],
         'added_post_meta' => ['postMeta', 3], 'updated_post_meta' => ['postMeta', 3], 'deleted_post_meta' => ['postMeta', 3],
         'wp_insert_comment' => ['commented', 2], 'transition_comment_status' => ['commentStatus', 3], 'edit_comment' => ['commentEdited', 1], 'deleted_comment' => ['commentDeleted', 2], 'clean_comment_cache' => ['comment', 1], 'trashed_post_comments' => ['commentsOf', 1], 'untrashed_post_comments' => ['commentsOf', 1],
@@ -41,7 +41,13 @@ final class PageChanges
     /** What of a post places it in lists. */
     private const PLACING = ['post_status', 'post_type', 'post_author', 'post_date', 'post_parent', 'menu_order', 'post_password', 'post_title', 'post_name'];
 
-    private const BOOKKEEPING = '~^(?:cron|_transient_.*|_site_transient_.*|recently_activated|recently_edited|auto_core_update_.*|auto_updater\.lock|core_updater\.lock|db_upgraded|can_compress_scripts|finished_updating_comment_type|action_scheduler_.*|recovery_.*|uninstall_plugins|delete_blog_hash|adminhash|nonce_key|nonce_salt|https_detection_errors|wp_force_deactivated_plugins|user_count|blog_count|larder_.*)$~sD';
+    /** What of a post names lists that it is in. */
+    private const NAMING = ['post_type', 'post_author', 'post_parent'];
+
+    private const BOOKKEEPING = '~^(?:cron|_transient_.*|_site_transient_.*|recently_activated|recently_edited|auto_core_update_.*|auto_updater\.lock|core_updater\.lock|db_upgraded|can_compress_scripts|finished_updating_comment_type|action_scheduler_.*|recovery_.*|uninstall_plugins|delete_blog_hash|adminhash|nonce_key|nonce_salt|https_detection_errors|wp_force_deactivated_plugins|larder_.*)$~sD';
+
+    /** Options of a network that change with each user and site, and that few pages show. */
+    public const COUNTS = ['user_count' => true, 'blog_count' => true];
 
     private const USER_BOOKKEEPING = '~(?:^session_tokens$|user-settings|^meta-box-order|^closedpostboxes|^metaboxhidden|^manage.*columnshidden$|dashboard_quick_press_last_post_id$|^community-events-location$|^wc_last_active$|_woocommerce_persistent_cart|persisted_preferences$|^last_update$|^_application_passwords$)~';
 
@@ -53,6 +59,12 @@ final class PageChanges
 
     /** @var array<int, list<string>> by site, the lists between which posts move as their author leaves it */
     private array $moving = [];
+
+    /** @var array<int, array<int, bool>> by site and post, those that SQL has moved between lists, and whether these are known; 0: any post */
+    private array $moved = [];
+
+    /** @var list<array{list<string>, string, bool}> what was killed before WordPress ended the lists that the object cache keeps */
+    private array $early = [];
 
     /** @param \Closure(list<string>, string, bool): bool $kill takes tags, why, and whether the old pages may still be served for a while */
     public function __construct(
@@ -75,8 +87,48 @@ final class PageChanges
 
             return;
         }
-        $this->kill([PageTags::of('post', $post->ID), PageTags::of('all', $post->post_type), PageTags::of('all', 'any')], "post {$post->ID}", $this->isOpen($post));
-        $this->kill($this->moving[get_current_blog_id()] ?? [], 'user');
+        $site = get_current_blog_id();
+        $isKnown = $this->moved[$site][$post->ID] ?? $this->moved[$site][0] ?? null;
+        unset($this->moved[$site][$post->ID]);
+        $lists = match ($isKnown) {
+            // It may have been in any.
+            false => [PageTags::of('site')],
+            true => $this->lists($post),
+            null => [PageTags::of('all', $post->post_type), PageTags::of('all', 'any')],
+        };
+        $this->killTwice([PageTags::of('post', $post->ID), ...$lists], "post {$post->ID}", $isKnown === null && $this->isOpen($post));
+        $this->kill($this->moving[$site] ?? [], 'user');
+    }
+
+    /** A file goes to another post. WordPress tells nothing else of it. */
+    public function file(mixed $id): void
+    {
+        $this->post($id, is_numeric($id) ? get_post((int) $id) : null);
+    }
+
+    /** Code writes to posts by SQL of its own. When it tells WordPress which, their lists are others. */
+    public function moves(string $sql): void
+    {
+        $where = strripos($sql, 'WHERE');
+        $sets = strtolower($where === false ? $sql : substr($sql, 0, $where));
+        $contains = static fn(string $column): bool => str_contains($sets, $column);
+        if (array_filter(self::PLACING, $contains) !== []) {
+            $id = preg_match('~\bWHERE\s+`?ID`?\s*=\s*\'?(\d+)\'?\s*$~i', $sql, $found) === 1 ? (int) $found[1] : 0;
+            $site = get_current_blog_id();
+            $this->moved[$site][$id] = ($this->moved[$site][$id] ?? true) && array_filter(self::NAMING, $contains) === [];
+        }
+    }
+
+    /**
+     * WordPress says what it has cleaned before it ends the lists that were kept of it. So a page may have been made of these meanwhile.
+     */
+    public function again(): void
+    {
+        $early = $this->early;
+        $this->early = [];
+        foreach ($early as [$tags, $why, $isSoft]) {
+            $this->kill($tags, $why, $isSoft);
+        }
     }
 
     public function edited(mixed $id, mixed $after, mixed $before): void
@@ -133,7 +185,9 @@ final class PageChanges
         $now = $this->numbers($now);
         $before = $this->numbers($before);
         $gone = array_diff($before, $now);
-        if (!$isAppended && $gone !== [] || array_diff($now, $before) !== []) {
+        // Of terms that have an order for each post only this may be another.
+        $isSorted = \is_string($taxonomy) && (get_taxonomy($taxonomy)->sort ?? false) === true;
+        if (!$isAppended && $gone !== [] || array_diff($now, $before) !== [] || $isSorted) {
             $this->unrelated($id, $isAppended ? [] : $gone, $taxonomy);
         }
     }
@@ -202,7 +256,10 @@ final class PageChanges
     {
         if (is_numeric($id)) {
             $comment = get_comment((int) $id);
-            $this->kill([PageTags::of('comment', (int) $id)], "comment {$id}", $this->isApproved($comment) && $this->isOpen(get_post((int) $comment->comment_post_ID)));
+            $tag = PageTags::of('comment', (int) $id);
+            // A name may have been taken out of it.
+            ($this->kill)([$tag], "comment {$id}", false);
+            $this->kill([$tag], "comment {$id}", $this->isApproved($comment) && $this->isOpen(get_post((int) $comment->comment_post_ID)));
         }
     }
 
@@ -284,8 +341,8 @@ final class PageChanges
                 array_push($counts, ...$this->listsOf($term));
             }
         }
-        $this->kill($tags, 'terms');
-        $this->kill($counts, 'terms', true);
+        $this->killTwice($tags, 'terms');
+        $this->killTwice($counts, 'terms', true);
     }
 
     public function termMeta(mixed $meta, mixed $id): void
@@ -346,7 +403,7 @@ final class PageChanges
     public function networkOption(mixed $name): void
     {
         if (\is_string($name) && !self::isBookkeeping($name)) {
-            $this->kill(['network'], "network option {$name}");
+            $this->kill([isset(self::COUNTS[$name]) ? PageTags::of('option', $name, 0) : 'network'], "network option {$name}");
         }
     }
 
@@ -523,6 +580,18 @@ final class PageChanges
         }
 
         return array_values($tables);
+    }
+
+    /**
+     * @param list<string> $tags
+     * @param bool         $isSoft whether the old pages may still be served for a while
+     */
+    private function killTwice(array $tags, string $why, bool $isSoft = false): void
+    {
+        $this->kill($tags, $why, $isSoft);
+        if ($tags !== []) {
+            $this->early[] = [$tags, $why, $isSoft];
+        }
     }
 
     /**

@@ -18,6 +18,9 @@ final class PageQueries
     /** Functions of WordPress that read posts by SQL of their own. Neither a hook nor the object cache tells of it. */
     private const UNTOLD = ['count_many_users_posts' => true, 'get_available_post_mime_types' => true, 'get_page_by_title' => true];
 
+    /** Functions of WordPress that move posts between lists, and of which no hook tells where these were before. */
+    private const MOVING = ['set_post_type' => true, 'wp_media_attach_action' => true];
+
     /** Nanoseconds between two kills: an import writes thousands of rows. */
     private const PAUSE = 50_000_000;
 
@@ -40,11 +43,13 @@ final class PageQueries
 
     /**
      * @param \Closure(list<string>): void $wrote   takes tables
+     * @param \Closure(string): void       $moves   takes SQL that writes to posts, and of which no hook but clean_post_cache may tell
      * @param \Closure(): bool             $isVisit whether the request only asks for a page
      */
     public function __construct(
         private readonly \wpdb $database,
         private readonly \Closure $wrote,
+        private readonly \Closure $moves,
         private readonly \Closure $isVisit,
         private readonly Transactions $transactions,
     ) {}
@@ -113,10 +118,14 @@ final class PageQueries
 
     private function write(string $sql): void
     {
-        $isOfCore = null;
+        $caller = null;
         foreach (PageTables::written($sql) as $table) {
-            if (!PageTables::isTold($table, $this->database) || !($isOfCore ??= $this->isOfCore($this->caller()['file']))) {
+            $isTold = PageTables::isTold($table, $this->database) && $this->isOfCore(($caller ??= $this->caller())['file']);
+            if (!$isTold) {
                 $this->written[PageTables::together($table, $this->database)] = true;
+            }
+            if ($table === $this->database->posts && (!$isTold || isset(self::MOVING[$caller['function'] ?? '']))) {
+                ($this->moves)($sql);
             }
         }
     }

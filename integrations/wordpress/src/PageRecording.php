@@ -506,6 +506,9 @@ final class PageRecording
 
     private function terms(mixed $terms, \WP_Term_Query $query): mixed
     {
+        foreach ((array) ($query->query_vars['object_ids'] ?? []) as $post) {
+            is_numeric($post) && $this->list('post', (int) $post);
+        }
         if (empty($query->query_vars['object_ids'])) {
             foreach ((array) ($query->query_vars['taxonomy'] ?: ['any']) as $taxonomy) {
                 $this->list('terms', \is_string($taxonomy) ? $taxonomy : 'any');
@@ -578,8 +581,16 @@ final class PageRecording
             }
         }
         unset($tags['']);
+        $tags = array_map(strval(...), array_keys($tags));
+        $sites = array_unique(array_map(static fn(string $tag): string => strstr($tag, '/', true) ?: '', $tags));
+        foreach (array_diff($sites, ['', '0', (string) $this->site]) as $other) {
+            if (ctype_digit($other)) {
+                // What of another site it shows may be built of anything there, as a menu is.
+                $tags[] = PageTags::of('site', site: $other);
+            }
+        }
 
-        return array_map(strval(...), array_keys($tags));
+        return $tags;
     }
 
     /** @return ?array<array-key, array<array-key, mixed>> group => id => value: what the request has read of the object cache, or missed; null: not known */
@@ -611,6 +622,9 @@ final class PageRecording
             return $group === 'transient' && is_multisite() && preg_match('/^(\d+):(.*)$/sD', $id, $parts) === 1
                 ? $this->ofTransient($parts[2], (int) $parts[1])
                 : $this->ofTransient($id, $group === 'transient' ? $this->site : 0);
+        }
+        if ($group === 'site-options' && isset(PageChanges::COUNTS[substr((string) strrchr($id, ':'), 1)])) {
+            return [PageTags::of('option', substr((string) strrchr($id, ':'), 1), 0) => true];
         }
         if ($group === 'site-options' && preg_match('/^\d+:(_site_transient_.*|notoptions)$/sD', $id, $parts) === 1) {
             // Of a network without an object cache: what is there, and what is not.
@@ -681,7 +695,13 @@ final class PageRecording
             'comment', 'comment_meta' => $isNumber ? PageTags::of('comment', $id, $site) : null,
             'options' => $id === 'alloptions' || $id === 'notoptions' || PageChanges::isBookkeeping($id) ? null : PageTags::of('option', $id, $site),
             'bookmark' => PageTags::of('links', site: $site),
-            'counts', 'calendar' => PageTags::of(str_starts_with($id, 'comments') ? 'all/comments' : 'list/any', site: $site),
+            'counts' => PageTags::of(match (true) {
+                str_starts_with($id, 'comments') => 'all/comments',
+                str_starts_with($id, 'posts-') => 'all/any',
+                // As of the post that comes next.
+                default => 'list/any',
+            }, site: $site),
+            'calendar' => PageTags::of('list/any', site: $site),
             'timeinfo' => PageTags::of(match (true) {
                 str_starts_with($id, 'lastcomment') => 'list/comments',
                 // A feed has it in a header, and dies with a change of what it shows.

@@ -55,6 +55,7 @@ final class CommandLineTest extends TestCase
         self::$site->run('wp_cache_set("key", 1, "shop"); wp_cache_set("key", 2, "other");');
         self::assertSame("Success: Flushed.\n", $this->wp('flush --group=shop'));
         self::assertSame('none 2', self::$site->run('echo wp_cache_get("key", "shop") ?: "none", " ", wp_cache_get("key", "other");'));
+        self::assertSame("Warning: The cache has nothing of the group nosuch; `wp larder groups` lists the groups.\n", $this->wp('flush --group=nosuch'));
         self::assertSame("Success: Flushed.\n", $this->wp('flush'));
         self::assertSame('none', self::$site->run('echo wp_cache_get("key", "other") ?: "none";'));
     }

@@ -137,6 +137,7 @@ final class FaceTest extends TestCase
         self::assertSame([200, '0000'], [$flush('everything'), $left()]);
         $fill();
         self::assertSame([200, '0000'], [$flush('site'), $left()]);
+        self::assertSame(404, $flush('group', 'nosuch'));
         self::assertSame([400, 400, 400], [$flush('group'), $flush('page'), $flush('nothing')]);
         $fill();
         foreach (['page' => ['hello-world', 'https://other.example/hello-world/', 'http://'], 'site' => ['2', 'two']] as $what => $names) {
