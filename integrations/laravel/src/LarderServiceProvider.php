@@ -61,7 +61,9 @@ final class LarderServiceProvider extends ServiceProvider
     private static function cache(Application $app, array $config): Repository
     {
         $prefix = $config['prefix'] ?? $app->make(Configuration::class)->get('cache.prefix');
-        $repository = new Repository(new LarderStore($app->make(Caches::class)->at(self::place($config['dsn'] ?? null, 'the cache store', 'dsn', array_keys($config))), \is_scalar($prefix) ? (string) $prefix : ''));
+        $store = new LarderStore($app->make(Caches::class)->at(self::place($config['dsn'] ?? null, 'the cache store', 'dsn', array_keys($config))), \is_scalar($prefix) ? (string) $prefix : '');
+        // The name of the store, which events tell; Laravel 10 has none.
+        $repository = new Repository($store, array_intersect_key($config, ['store' => true]));
         if (($config['events'] ?? true) !== false && $app->bound(Dispatcher::class)) {
             $repository->setEventDispatcher($app->make(Dispatcher::class));
         }
