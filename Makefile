@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help redis-cost laravel-tests query-monitor-tests wordpress-calls wordpress-cost wordpress-layers wordpress-plugin wordpress-visitors bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help redis-cost laravel-tests query-monitor-tests wordpress-calls wordpress-cost wordpress-layers wordpress-oracle wordpress-plugin wordpress-visitors bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -14,6 +14,9 @@ wordpress-calls: ext vendor ## a million random calls on each store to WordPress
 
 wordpress-visitors: ext vendor ## ten thousand requests of twenty visitors of a shop over each store of pages, VISITS=10000: no cart or name in another's page, no old stock
 	@LARDER_VISITS=$(or $(VISITS),10000) PHP=$(PHP) tools/integration wordpress '' --filter testNoCartOrName
+
+wordpress-oracle: ext vendor ## after each of some 150 changes of a site its pages are what WordPress makes of them without any cache, over each store, CHANGES=200 SEED=1
+	@LARDER_CHANGES=$(or $(CHANGES),200) LARDER_SEED=$(SEED) $(if $(CHANGE),LARDER_CHANGE='$(CHANGE)') PHP=$(PHP) tools/integration wordpress '' --filter OracleTest
 
 wordpress-cost: ext vendor ## what WordPress's drop-in costs a request that asks it for nothing, beside core's own class
 	@LARDER_EXTENSION=$(CURDIR)/ext/modules/larder.so $(PHP) -d extension=$(CURDIR)/ext/modules/larder.so integrations/wordpress/tests/cost.inc
