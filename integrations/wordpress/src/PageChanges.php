@@ -138,7 +138,7 @@ final class PageChanges
         }
         foreach (self::PLACING as $field) {
             if ($after->$field !== $before->$field) {
-                if ($this->isSeen($after->post_status) || $this->isSeen($before->post_status)) {
+                if (self::isSeen($after->post_status) || self::isSeen($before->post_status)) {
                     $isCounted = $after->post_status !== $before->post_status || $after->post_type !== $before->post_type || $after->post_author !== $before->post_author;
                     $this->placed($after, [...$this->lists($before, $isCounted), PageTags::of('post', (int) $before->post_parent)], $isCounted, $this->isOpen($after));
                 }
@@ -150,7 +150,7 @@ final class PageChanges
 
     public function status(mixed $new, mixed $old, mixed $post): void
     {
-        if ($post instanceof \WP_Post && $new !== $old && ($this->isSeen($new) || $this->isSeen($old))) {
+        if ($post instanceof \WP_Post && $new !== $old && (self::isSeen($new) || self::isSeen($old))) {
             $this->placed($post, isSoft: $new === $post->post_status && $this->isOpen($post));
         }
     }
@@ -167,7 +167,7 @@ final class PageChanges
     public function deleting(mixed $id): void
     {
         $post = is_numeric($id) ? get_post((int) $id) : null;
-        if ($post instanceof \WP_Post && $this->isSeen($post->post_status)) {
+        if ($post instanceof \WP_Post && self::isSeen($post->post_status)) {
             $this->before[$post->ID] = $this->lists($post);
         }
     }
@@ -205,7 +205,7 @@ final class PageChanges
                 array_push($lists, ...$this->listsOf($term));
             }
         }
-        $this->isSeen($post->post_status) ? $this->placed($post, $lists) : $this->kill([PageTags::of('post', $post->ID), PageTags::of('all', $post->post_type), PageTags::of('all', 'any')], "post {$post->ID}");
+        self::isSeen($post->post_status) ? $this->placed($post, $lists) : $this->kill([PageTags::of('post', $post->ID), PageTags::of('all', $post->post_type), PageTags::of('all', 'any')], "post {$post->ID}");
     }
 
     public function postMeta(mixed $meta, mixed $id, mixed $key): void
@@ -533,7 +533,7 @@ final class PageChanges
     }
 
     /** Lists end with the time of the next post that waits for it, so that they have to know of it. */
-    private function isSeen(mixed $status): bool
+    public static function isSeen(mixed $status): bool
     {
         return $status === 'publish' || $status === 'inherit' || $status === 'future' || (\is_string($status) && (get_post_status_object($status)->public ?? false) === true);
     }

@@ -404,6 +404,7 @@ final class PageRecording
         $types = $of['post_type'] ?? '';
         $types = array_filter(\is_array($types) ? $types : [$types === '' ? 'post' : $types], is_string(...));
         $isFirm = ($of['cache_results'] ?? true) !== false && ($of['s'] ?? '') === '' && ($of['meta_key'] ?? '') === '' && ($of['meta_query'] ?? []) === [];
+        $isFirm = $isFirm && $this->isOfSeen($of['post_status'] ?? '');
         $orders = $of['orderby'] ?? '';
         foreach (\is_array($orders) ? array_keys($orders) : explode(' ', \is_string($orders) ? $orders : 'rand') as $order) {
             $isFirm = $isFirm && isset(self::FIRM[strtolower((string) $order)]);
@@ -465,11 +466,23 @@ final class PageRecording
         return $isByMeta || preg_match('~\bFROM\b.*\b(?:post_content|post_excerpt|post_modified|post_modified_gmt|comment_count|comment_status|ping_status)\b~s', $sql) === 1;
     }
 
+    /** Whether a list has only posts of which PageChanges tells where they stand. */
+    private function isOfSeen(mixed $statuses): bool
+    {
+        foreach (\is_array($statuses) ? $statuses : explode(',', \is_string($statuses) ? $statuses : 'any') as $status) {
+            if ($status !== '' && !PageChanges::isSeen(\is_string($status) ? trim($status) : '')) {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
     private function pages(mixed $pages, mixed $of): mixed
     {
         $type = \is_array($of) ? $of['post_type'] ?? 'page' : 'page';
         $type = \is_string($type) ? $type : 'any';
-        $isFirm = \is_array($of) && ($of['meta_key'] ?? '') === '';
+        $isFirm = \is_array($of) && ($of['meta_key'] ?? '') === '' && $this->isOfSeen($of['post_status'] ?? '');
         foreach (explode(',', \is_array($of) && \is_string($of['sort_column'] ?? null) ? $of['sort_column'] : '') as $order) {
             $isFirm = $isFirm && isset(self::FIRM[strtolower(trim($order))]);
         }
@@ -704,12 +717,19 @@ final class PageRecording
             'calendar' => PageTags::of('list/any', site: $site),
             'timeinfo' => PageTags::of(match (true) {
                 str_starts_with($id, 'lastcomment') => 'list/comments',
-                // A feed has it in a header, and dies with a change of what it shows.
-                str_starts_with($id, 'lastpostmodified') && !is_feed() => 'all/any',
+                // A feed has it in a header, and dies with a change of what it shows. One without posts shows it.
+                str_starts_with($id, 'lastpostmodified') && (!is_feed() || !$this->hasPosts()) => 'all/any',
                 default => 'list/any',
             }, site: $site),
             default => isset(self::KNOWN[$group]) ? null : PageTags::of('any', site: $site),
         };
+    }
+
+    private function hasPosts(): bool
+    {
+        $query = $GLOBALS['wp_query'] ?? null;
+
+        return $query instanceof \WP_Query && $query->post_count > 0;
     }
 
     /** @return array<string, true> */
