@@ -84,7 +84,11 @@ final class Editor
             },
             'Customizer: styles' => fn(): string => $customize(['custom_css[' . $this->site->run('echo get_stylesheet();') . ']' => 'body{--y:' . self::word() . '}']),
             'Customizer: an entry of a menu' => fn(): string => $customize(['nav_menu_item[-5]' => ['object_id' => 0, 'object' => 'custom', 'type' => 'custom', 'title' => self::word(), 'url' => 'https://y.example/', 'status' => 'publish', 'position' => 9, 'menu_item_parent' => 0, 'nav_menu_term_id' => $this->id('term', 'oracle')]]),
-            'wp-admin: a menu is saved' => fn(): string => $this->form('/wp-admin/nav-menus.php', ['update-nav-menu-nonce' => 'update-nav_menu'], ['action' => 'update', 'menu' => (string) $this->id('term', 'oracle'), 'menu-name' => 'oracle', 'menu-item-db-id[' . ($item = $this->id('post', 'elsewhere')) . ']' => (string) $item, "menu-item-title[{$item}]" => self::word(), "menu-item-url[{$item}]" => 'https://z.example/', "menu-item-type[{$item}]" => 'custom', "menu-item-object[{$item}]" => 'custom', "menu-item-object-id[{$item}]" => (string) $item, "menu-item-parent-id[{$item}]" => '0', "menu-item-position[{$item}]" => '1']),
+            'wp-admin: a menu is saved' => function (): string {
+                $this->code('switch_theme("oracle");');
+
+                return $this->form('/wp-admin/nav-menus.php', ['update-nav-menu-nonce' => 'update-nav_menu'], ['action' => 'update', 'menu' => (string) $this->id('term', 'oracle'), 'menu-name' => 'oracle', 'menu-item-db-id[' . ($item = $this->id('post', 'elsewhere')) . ']' => (string) $item, "menu-item-title[{$item}]" => self::word(), "menu-item-url[{$item}]" => 'https://z.example/', "menu-item-type[{$item}]" => 'custom', "menu-item-object[{$item}]" => 'custom', "menu-item-object-id[{$item}]" => (string) $item, "menu-item-parent-id[{$item}]" => '0', "menu-item-position[{$item}]" => '1']);
+            },
             'wp-admin: a link is deleted' => fn(): string => $this->form('/wp-admin/link.php', ['_wpnonce' => 'delete-bookmark_1'], ['action' => 'delete', 'link_id' => '1'], 'GET'),
         ];
     }
