@@ -137,6 +137,10 @@ final class OracleTest extends TestCase
                 continue;
             }
             $again = $this->shown($site->visit($uri, ['X-Without-Caches: 1']));
+            if ($is === $again) {
+                // Something else has gone on while the other was made, as cron.
+                continue;
+            }
             $found[$uri] = ($again === $should ? '' : 'is never twice the same: ') . "({$status})" . $this->difference($is, $again);
             if ($cached[$uri]->status === 500) {
                 $found[$uri] .= "\n" . implode("\n", \array_slice(explode("\n", (string) file_get_contents(\dirname($site->fpm->socket) . '/fpm.log')), -12));
