@@ -145,7 +145,6 @@ final class Editor
 
                 return $this->cron();
             },
-            'WP-CLI: code' => fn(): string => $this->command(['eval', 'wp_update_post(["ID" => Oracle\id("post", "first"), "post_title" => Oracle\word()]); update_option("oracle_option", Oracle\word());']),
             'WP-CLI: flush of a page' => fn(): string => $this->command(['larder', 'flush', "--url={$this->site->url}/first/"]),
             'WP-CLI: flush of all' => fn(): string => $this->command(['larder', 'flush']),
         ];
