@@ -44,6 +44,9 @@ final class Journal
     /** Seconds to wait for others who read or write it: once, until its lock was had again. A holder may be away for long. */
     private const PATIENCE = 0.5;
 
+    /** Microseconds between two looks whether another process has delivered it. */
+    private const LOOK_AGAIN = 1_000;
+
     /** What the file begins with, and is overwritten in place; after it comes a random name in the same line. */
     private const UNTIL = '%017.6F';
 
@@ -58,6 +61,9 @@ final class Journal
 
     /** Whether the lock was last waited for in vain. */
     private bool $isHeld = false;
+
+    /** Whether another process was found to be delivering it to a store that has not failed since it began. */
+    private bool $isUnderWay = false;
 
     /**
      * @param \Closure(): float $clock the time in Unix seconds
@@ -166,16 +172,23 @@ final class Journal
      * Has everything in it delivered, and is empty then, but for what was added meanwhile. That is the next process's, at once:
      * one that has delivered adds nothing any more, so that each of many needs only one turn until none adds.
      *
+     * Processes that find it so add what they write to it. On a busy host some would always begin during a delivery, and it would
+     * never be empty. So a process waits for another's delivery, unless the store failed last.
+     *
      * @param \Closure(list<string>, list<string>, bool): void $deliver keys, tags, whether to clear; what it throws leaves
      *                                                                 the journal as it is
+     * @param bool                                             $waits   false: another process's delivery is not waited for
      *
      * @return bool false: it could not be opened, or another process is delivering it, or failed to do so a moment ago
      */
-    public function deliver(\Closure $deliver): bool
+    public function deliver(\Closure $deliver, bool $waits = true): bool
     {
-        $delivered = $this->begin();
-        if ($delivered === null) {
-            return false;
+        $end = hrtime(true) + (int) (1e9 * self::PATIENCE);
+        while (($delivered = $this->begin()) === null) {
+            if (!$waits || !$this->isUnderWay || hrtime(true) >= $end) {
+                return false;
+            }
+            usleep(self::LOOK_AGAIN);
         }
         $began = ($this->clock)();
         try {
@@ -215,6 +228,7 @@ final class Journal
     {
         $found = null;
         $this->why = '';
+        $this->isUnderWay = false;
         $this->locked(function (mixed $file) use (&$found): bool {
             // The rest may be long, and a process that asks while another delivers it need not read it.
             $head = (string) fread($file, self::HEAD);
@@ -223,6 +237,7 @@ final class Journal
             // A clock that was set back must not stop it for longer than ever was meant.
             if ($now < $until && $until <= $now + self::TURN) {
                 $this->why = rtrim(substr($head, -self::WHY - 1));
+                $this->isUnderWay = $this->why === '';
 
                 return false;
             }

@@ -238,7 +238,7 @@ final class Outbox
         $answers = [];
         $isEmpty = $this->journal->deliver(function () use ($clear, &$answers): void {
             $answers[] = $clear($this->store);
-        });
+        }, waits: false);
         $this->mark($this->available, !$isEmpty);
 
         // Where another process delivers what is in the journal, that stays its work.

@@ -215,7 +215,7 @@ final class JournalTest extends TestCase
         }));
     }
 
-    public function testWhileOneDeliversNoOtherWaitsAndWhatIsAddedIsNotLost(): void
+    public function testWhileOneDeliversNoOtherWaitsForLongAndWhatIsAddedIsNotLost(): void
     {
         $clock = fn(): float => $this->now;
         [$journal, $other] = [new Journal($this->path, $clock), new Journal($this->path, $clock)];
@@ -244,6 +244,29 @@ final class JournalTest extends TestCase
         }));
         self::assertTrue($other->deliver($deliver));
         self::assertSame([['a'], ['b'], ['c'], ['d']], $delivered, 'What was added to the next journal is in it.');
+    }
+
+    /** Else what it writes is added to the journal, which on a busy host is never empty then. */
+    public function testAProcessWaitsForTheDeliveryOfAnother(): void
+    {
+        $tries = 0;
+        do {
+            (new Journal($this->path, static fn(): float => microtime(true)))->append(['a'], [], false);
+            $sockets = stream_socket_pair(\STREAM_PF_UNIX, \STREAM_SOCK_STREAM, 0);
+            self::assertIsArray($sockets);
+            $child = pcntl_fork();
+            if ($child === 0) {
+                (new Journal($this->path, static fn(): float => microtime(true)))->deliver(static function () use ($sockets): void {
+                    fwrite($sockets[1], '!');
+                    usleep(50_000);
+                });
+                posix_kill(posix_getpid(), \SIGKILL); // without PHPUnit's own shutdown
+            }
+            self::assertSame('!', fread($sockets[0], 1));
+            $isEmpty = (new Journal($this->path, static fn(): float => microtime(true)))->deliver(static function (): void {});
+            pcntl_waitpid($child, $status);
+        } while (!$isEmpty && ++$tries < 20); // a slow machine may need longer than is waited for
+        self::assertTrue($isEmpty);
     }
 
     public function testWhatIsAddedWhileItIsDeliveredIsTheNextOnesAlsoAfterATakeOver(): void
