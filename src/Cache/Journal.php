@@ -44,8 +44,8 @@ final class Journal
     /** Seconds to wait for others who read or write it: once, until its lock was had again. A holder may be away for long. */
     private const PATIENCE = 0.5;
 
-    /** Microseconds between two looks whether another process has delivered it. */
-    private const LOOK_AGAIN = 1_000;
+    /** Microseconds, least and most, between two looks whether another process has delivered it. Of many, none looks in step with another. */
+    private const LOOK_AGAIN = [1_000, 5_000];
 
     /** What the file begins with, and is overwritten in place; after it comes a random name in the same line. */
     private const UNTIL = '%017.6F';
@@ -188,7 +188,7 @@ final class Journal
             if (!$waits || !$this->isUnderWay || hrtime(true) >= $end) {
                 return false;
             }
-            usleep(self::LOOK_AGAIN);
+            usleep(random_int(...self::LOOK_AGAIN));
         }
         $began = ($this->clock)();
         try {
