@@ -15,8 +15,8 @@ wordpress-calls: ext vendor ## a million random calls on each store to WordPress
 wordpress-visitors: ext vendor ## ten thousand requests of twenty visitors of a shop over each store of pages, VISITS=10000: no cart or name in another's page, no old stock
 	@LARDER_VISITS=$(or $(VISITS),10000) PHP=$(PHP) tools/integration wordpress '' --filter testNoCartOrName
 
-wordpress-oracle: ext vendor ## after each of some 150 changes of a site its pages are what WordPress makes of them without any cache, over each store, CHANGES=200 SEED=1
-	@LARDER_CHANGES=$(or $(CHANGES),200) LARDER_SEED=$(SEED) $(if $(CHANGE),LARDER_CHANGE='$(CHANGE)') PHP=$(PHP) tools/integration wordpress '' --filter OracleTest
+wordpress-oracle: ext vendor ## after each of some 150 changes of a site its pages are what WordPress makes of them without any cache, over each store, CHANGES=200 AFTER=0 SEED=1
+	@LARDER_CHANGES=$(or $(CHANGES),200) LARDER_SEED=$(SEED) LARDER_AFTER=$(AFTER) $(if $(CHANGE),LARDER_CHANGE='$(CHANGE)') PHP=$(PHP) tools/integration wordpress '' --filter OracleTest
 
 wordpress-cost: ext vendor ## what WordPress's drop-in costs a request that asks it for nothing, beside core's own class
 	@LARDER_EXTENSION=$(CURDIR)/ext/modules/larder.so $(PHP) -d extension=$(CURDIR)/ext/modules/larder.so integrations/wordpress/tests/cost.inc
