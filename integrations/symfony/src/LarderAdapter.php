@@ -348,8 +348,9 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
             $items[] = $this->stored($id, $item->get(), $ttl, $metadata, $this->begun[$item->getKey()] ?? null);
             $this->items->settle($item);
         }
+        $unstorable = [];
         try {
-            $unsaved = \count($items) === 1 ? $this->savedOne($items[0]) : ($items === [] ? [] : $this->cache->saveMany($items));
+            $unsaved = \count($items) === 1 ? $this->savedOne($items[0], $unstorable) : ($items === [] ? [] : $this->cache->saveMany($items, unstorable: $unstorable));
             $failure = null;
             $isDeleted = $dead === [] || $this->cache->deleteMany($dead);
         } catch (StoreUnavailable $failure) {
@@ -358,7 +359,14 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
         }
         foreach ($unsaved as $id) {
             $item = $byId[$id];
-            CacheItem::log($this->logger, \sprintf('Failed to save key "{key}" of type %s%s', get_debug_type($item->get()), $failure === null ? '.' : ': ' . $failure->getMessage()), ['key' => $item->getKey(), 'exception' => $failure, 'cache-adapter' => self::class]);
+            $failed = \sprintf('Failed to save key "{key}" of type %s%s', get_debug_type($item->get()), $failure === null ? '.' : ': ' . $failure->getMessage());
+            $context = ['key' => $item->getKey(), 'exception' => $failure, 'cache-adapter' => self::class];
+            if ($failure === null && !isset($unstorable[$id]) && $this->cache->health()->available) {
+                // Refused, as it should be if others have changed the item meanwhile. Of a full store the cache itself warns.
+                $this->logger?->notice($failed, $context);
+            } else {
+                CacheItem::log($this->logger, $failed, $context);
+            }
         }
 
         return $unsaved === [] && $isDeleted;
@@ -580,17 +588,21 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     /**
      * As saveMany() does it, for a tenth of what that costs: most are saved one by one.
      *
+     * @param array<array-key, Unstorable> $unstorable
+     *
+     * @param-out array<array-key, Unstorable> $unstorable
+     *
      * @return list<string> its key if it was not saved
      */
-    private function savedOne(Item $item): array
+    private function savedOne(Item $item, array &$unstorable): array
     {
         if ($item->token !== null) {
-            return $this->cache->saveMany([$item]);
+            return $this->cache->saveMany([$item], unstorable: $unstorable);
         }
         try {
             return $this->cache->set($item->key, $item->value, $item->ttl !== null && $item->ttl > Ttl::LONGEST ? Ttl::Forever : $item->ttl, $item->tags) ? [] : [$item->key];
         } catch (Unstorable) {
-            return $this->cache->saveMany([$item]);
+            return $this->cache->saveMany([$item], unstorable: $unstorable);
         }
     }
 

@@ -397,6 +397,18 @@ final class LarderAdapterTest extends TestCase
         self::assertCount(2, $logger->lines);
     }
 
+    public function testAValueThatOthersHaveOutdatedIsFalseAndNoWarning(): void
+    {
+        $logger = new MemoryLogger();
+        $pool = new LarderAdapter($this->pools->open('SQLite'), 'pool');
+        $pool->setLogger($logger);
+        $item = $pool->getItem('page')->tag('product');
+        $this->elsewhere(fn(): bool => (new LarderAdapter($this->pools->open('SQLite'), 'pool'))->invalidateTags(['product']));
+        self::assertFalse($pool->save($item->set('outdated')));
+        self::assertSame(['notice: Failed to save key "{key}" of type string.'], $logger->lines);
+        self::assertSame('page', $logger->contexts[0]['key']);
+    }
+
     public function testOneItemIsSavedAsManyAreForAsLongAsItSays(): void
     {
         $cache = $this->pools->open('shared memory');
