@@ -319,11 +319,11 @@ final class Cache
                 $values[$key] = $item->value;
                 continue;
             }
-            $found = $this->found($item);
-            if ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)()) {
-                $values[$key] = $found->value;
-            } else {
+            $found = $this->live($item);
+            if ($found === null) {
                 unset($values[$key]);
+            } else {
+                $values[$key] = $found->value;
             }
         }
         $this->misses?->dropAll($values);
@@ -350,13 +350,13 @@ final class Cache
         $judges = null;
         foreach ($keys as $key) {
             $item = $fetched->items[$key] ?? null;
-            if ($item !== null && (!\is_array($item->value) || ($item->value[0] ?? null) !== Envelope::MARK)) {
+            if ($item !== null && (!\is_array($item->value) || ($item->value[0] ?? null) !== Reads::SEAL)) {
                 // Not sealed, as nearly all are: as good as the store says.
                 $items[$key] = $item;
                 continue;
             }
-            $found = $item === null ? null : $this->found($item);
-            if ($item !== null && $found !== null && ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)())) {
+            $found = $item === null ? null : $this->live($item);
+            if ($item !== null && $found !== null) {
                 $items[$key] = Item::found($key, $found->value, $item->expiry, $item->version, $item->tags);
             } elseif ($judges ??= $this->can(Capability::Tokens)) {
                 // Only what is there past its time has none.
@@ -430,7 +430,7 @@ final class Cache
         $this->misses?->drop($key);
         $this->requestToken?->own([$key]);
 
-        return (new Updates($this->outbox, $this->lifetimes(), $this->writes(), $this->clock))->run($key, $change(...), $ttl, Names::tags($tags), $default);
+        return (new Updates($this->outbox, $this->lifetimes(), $this->writes(), $this->live(...)))->run($key, $change(...), $ttl, Names::tags($tags), $default);
     }
 
     /**
@@ -796,7 +796,7 @@ final class Cache
         if ($min !== null || !$create || $numbers !== Numbers::Ints) {
             $this->demandTokens();
 
-            return (new Counting($this->outbox, $this->writes(), $this->clock))->count($key, $by, $initial, $seconds, $min, $create, $numbers);
+            return (new Counting($this->outbox, $this->live(...), $this->clock))->count($key, $by, $initial, $seconds, $min, $create, $numbers);
         }
 
         return $this->outbox->attempt(static fn(Store $store): int => $store->increment($key, $by, $initial, $seconds)) ?? false;
@@ -1295,9 +1295,12 @@ final class Cache
         }
     }
 
-    private function found(Item $item): Envelope
+    /** What an item holds; null: its time is over, though it may still be served stale. */
+    private function live(Item $item): ?Envelope
     {
-        return $this->seals ? Envelope::of($item) : new Envelope($item->value);
+        $found = $this->seals ? Envelope::of($item) : new Envelope($item->value);
+
+        return $found->freshUntil === \INF || $found->freshUntil > ($this->clock)() ? $found : null;
     }
 
     /**
@@ -1322,8 +1325,8 @@ final class Cache
         $this->misses?->drop($key);
         $this->requestToken?->own([$key]);
         $item = $this->outbox->attempt(static fn(): ?Item => $from->take($key));
-        $found = $item === null ? null : $this->found($item);
-        if ($found === null || $found->freshUntil <= ($this->clock)()) {
+        $found = $item === null ? null : $this->live($item);
+        if ($found === null) {
             $this->events?->dispatch(new Missed($key));
 
             return $default;
@@ -1338,8 +1341,8 @@ final class Cache
     private function look(string $key, mixed $default, ?Fetched $known = null): mixed
     {
         $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch([$key]));
-        $found = isset($fetched->items[$key]) ? $this->found($fetched->items[$key]) : null;
-        if ($found !== null && ($found->freshUntil === \INF || $found->freshUntil > ($this->clock)())) {
+        $found = isset($fetched->items[$key]) ? $this->live($fetched->items[$key]) : null;
+        if ($found !== null) {
             $this->misses?->drop($key);
             $this->events?->dispatch(new Hit($key));
 

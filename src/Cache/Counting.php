@@ -24,10 +24,13 @@ final class Counting
     /** Microseconds to sleep at most between two tries. */
     private const LONGEST_SLEEP = 4_000;
 
-    /** @param \Closure(): float $clock the time in Unix seconds */
+    /**
+     * @param \Closure(Item): ?Envelope $live  what an item holds; null: its time is over
+     * @param \Closure(): float         $clock the time in Unix seconds
+     */
     public function __construct(
         private readonly Outbox $outbox,
-        private readonly Writes $writes,
+        private readonly \Closure $live,
         private readonly \Closure $clock,
     ) {}
 
@@ -84,12 +87,12 @@ final class Counting
                 throw $mistake;
             }
         }
-        $envelope = $found === null ? null : $this->writes->opened($found);
-        if ($found === null || $envelope === null || $envelope->freshUntil <= ($this->clock)()) {
+        $live = $found === null ? null : ($this->live)($found);
+        if ($found === null || $live === null) {
             // There is nothing to count up, and what is there has no tags to keep.
             return null;
         }
-        $number = $numbers->of($envelope->value) ?? throw Counter::isNoInteger($key, get_debug_type($envelope->value));
+        $number = $numbers->of($live->value) ?? throw Counter::isNoInteger($key, get_debug_type($live->value));
         Counter::floored($key, $number, $by, $min);
         try {
             return [$store->count($key, $by, $initial, $ttl, $min, $create, $found->version, $number)];
@@ -107,16 +110,15 @@ final class Counting
             return [null];
         }
         [$token, $found] = $read;
-        $now = ($this->clock)();
-        $envelope = $found === null ? null : $this->writes->opened($found);
-        if ($found === null || $envelope === null || $envelope->freshUntil <= $now) {
+        $live = $found === null ? null : ($this->live)($found);
+        if ($found === null || $live === null) {
             if (!$create) {
                 return [null];
             }
             $item = new Item($key, Counter::floored($key, $initial, $by, $min), $ttl, [], $token, version: $found->version ?? Item::FROM_NOTHING, keeps: true);
         } else {
-            $number = $numbers->of($envelope->value) ?? throw Counter::isNoInteger($key, get_debug_type($envelope->value));
-            $left = $found->expiry === null ? null : max(1, $found->expiry - (int) $now);
+            $number = $numbers->of($live->value) ?? throw Counter::isNoInteger($key, get_debug_type($live->value));
+            $left = $found->expiry === null ? null : max(1, $found->expiry - (int) ($this->clock)());
             $item = $this->item($found, Counter::floored($key, $number, $by, $min), $left, $token);
         }
 

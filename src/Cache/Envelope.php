@@ -15,9 +15,6 @@ use Larder\Reads;
  */
 final class Envelope
 {
-    /** The first element of a sealed value. */
-    public const MARK = Reads::SEAL;
-
     /** Seconds by which expiries as two clocks count them may differ, through rounding. */
     private const ROUNDING = 2.0;
 
@@ -36,19 +33,19 @@ final class Envelope
     /** @return array{string, float, float, int, mixed} */
     public function sealed(): array
     {
-        return [self::MARK, $this->cost, $this->freshUntil, $this->grace, $this->value];
+        return [Reads::SEAL, $this->cost, $this->freshUntil, $this->grace, $this->value];
     }
 
     /** The value as it can be stored: what looks like an envelope is put into one. */
     public static function plain(mixed $value): mixed
     {
-        return \is_array($value) && ($value[0] ?? null) === self::MARK ? (new self($value))->sealed() : $value;
+        return \is_array($value) && ($value[0] ?? null) === Reads::SEAL ? (new self($value))->sealed() : $value;
     }
 
     /** Takes the envelope off; a value without one is fresh for ever. */
     public static function open(mixed $stored): self
     {
-        if (!\is_array($stored) || ($stored[0] ?? null) !== self::MARK || !\array_key_exists(4, $stored)) {
+        if (!\is_array($stored) || ($stored[0] ?? null) !== Reads::SEAL || !\array_key_exists(4, $stored)) {
             return new self($stored);
         }
         [, $cost, $freshUntil, $grace, $value] = $stored + [null, 0.0, 0.0, 0];

@@ -29,12 +29,12 @@ final class Updates
     /** Microseconds to sleep at most between two tries. */
     private const LONGEST_SLEEP = 4_000;
 
-    /** @param \Closure(): float $clock the time in Unix seconds */
+    /** @param \Closure(Item): ?Envelope $live what an item holds; null: its time is over */
     public function __construct(
         private readonly Outbox $outbox,
         private readonly Lifetimes $lifetimes,
         private readonly Writes $writes,
-        private readonly \Closure $clock,
+        private readonly \Closure $live,
     ) {}
 
     /**
@@ -60,7 +60,8 @@ final class Updates
             [$token, $found] = $read;
             $missing = $found === null ? $missing + 1 : 0;
             $pending = new PendingItem($key, $ttl, $tags);
-            $value = $change($found === null ? $default : $this->value($found, $default), $pending);
+            $live = $found === null ? null : ($this->live)($found);
+            $value = $change($live === null ? $default : $live->value, $pending);
             if (!$pending->isStored()) {
                 return false;
             }
@@ -98,12 +99,5 @@ final class Updates
     public static function mode(Item $item, ?Item $found): SaveMode
     {
         return $found !== null || ($item->ttl !== null && $item->ttl <= 0) ? SaveMode::Set : SaveMode::Add;
-    }
-
-    private function value(Item $found, mixed $default): mixed
-    {
-        $envelope = $this->writes->opened($found);
-
-        return $envelope->freshUntil > ($this->clock)() ? $envelope->value : $default;
     }
 }

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\Event\Written;
-use Larder\Item;
 use Larder\Store;
 use Larder\System\ErrorLog;
 use Larder\System\SiteLog;
@@ -27,12 +26,6 @@ final class Writes
         private ?LoggerInterface $logger,
         private readonly ?EventDispatcherInterface $events,
     ) {}
-
-    /** What was stored so. */
-    public function opened(Item $found): Envelope
-    {
-        return $this->seals ? Envelope::of($found) : new Envelope($found->value);
-    }
 
     public function storable(mixed $value): mixed
     {

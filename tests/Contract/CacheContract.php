@@ -11,6 +11,7 @@ use Larder\Item;
 use Larder\Leases;
 use Larder\Psr6\CacheItem;
 use Larder\Psr6\CachePool;
+use Larder\Reads;
 use Larder\Store;
 use Larder\Store\NamespacedStore;
 use Larder\Tests\EventList;
@@ -152,7 +153,7 @@ final class CacheContract extends Suite
 
     public function testWhateverIsThereIsReadTheSameWithAndWithoutAListener(): void
     {
-        $values = ['null' => null, 'false' => false, '7' => 7, 'text' => 'text', 'list' => ['a', [1]], 'like a seal' => [Envelope::MARK], 'object' => (object) ['a' => 1]];
+        $values = ['null' => null, 'false' => false, '7' => 7, 'text' => 'text', 'list' => ['a', [1]], 'like a seal' => [Reads::SEAL], 'object' => (object) ['a' => 1]];
         $writer = new Cache($this->store(), strict: true);
         foreach ($values as $key => $value) {
             self::assertTrue($writer->set((string) $key, $value));

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Cache;
 
 use Larder\Cache\Envelope;
+use Larder\Reads;
 use Larder\Tests\Unit\Remember\RememberingCase;
 use Larder\Ttl;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -60,7 +61,7 @@ final class EnvelopeTest extends RememberingCase
     public function testAValueThatLooksLikeAnEnvelopeIsAValue(): void
     {
         $cache = $this->cache();
-        foreach ([(new Envelope('x', 1.0, 5.0, 3))->sealed(), [Envelope::MARK], [Envelope::MARK, 1, 2, 3, 4]] as $value) {
+        foreach ([(new Envelope('x', 1.0, 5.0, 3))->sealed(), [Reads::SEAL], [Reads::SEAL, 1, 2, 3, 4]] as $value) {
             $cache->set('set', $value);
             $cache->setMany(['many' => $value]);
             $cache->add('added', $value, 100);
