@@ -7,12 +7,12 @@ namespace Larder;
 use Larder\Cache\Batches;
 use Larder\Cache\Counting;
 use Larder\Cache\Envelope;
+use Larder\Cache\Gate;
 use Larder\Cache\Generation;
 use Larder\Cache\Journal;
 use Larder\Cache\Lifetimes;
 use Larder\Cache\Misses;
 use Larder\Cache\Names;
-use Larder\Cache\Outbox;
 use Larder\Cache\OwnTags;
 use Larder\Cache\RequestToken;
 use Larder\Cache\Updates;
@@ -94,7 +94,7 @@ final class Cache
     /** The default that reads of the store are given. No caller has this object, so a read that returns it is a miss. */
     private readonly \stdClass $absent;
 
-    private readonly Outbox $outbox;
+    private readonly Gate $gate;
 
     /** Whether values are sealed with what remember() needs to know of them; a pool knows it itself. */
     private readonly bool $seals;
@@ -181,9 +181,17 @@ final class Cache
             $this->ofNull = $this->isExact ? $lifetimes->seconds(null) : null;
         }
         $this->absent = new \stdClass();
-        $pool = $store instanceof Pooled && $events === null ? $store->pool() : null;
         $this->requestToken = $judgesAdds ? self::requestTokenOf($store) : null;
-        $this->outbox = new Outbox($store, $logger, $strict, $journal === null ? null : new Journal($journal, $this->clock), $this->clock, $pool, $this->requestToken, $store instanceof ReadsNear && $events === null ? $store->near() : null);
+        $this->gate = new Gate(
+            $store,
+            $logger,
+            $strict,
+            $journal === null ? null : new Journal($journal, $this->clock),
+            $this->clock,
+            $store instanceof Pooled && $events === null ? $store->pool() : null,
+            $store instanceof ReadsNear && $events === null ? $store->near() : null,
+            $this->requestToken,
+        );
         $this->seals = !$store instanceof Pooled;
         $this->reads = $store instanceof Reads && $events === null ? $store : null;
         if ($logger !== null && $store instanceof LoggerAwareInterface) {
@@ -218,7 +226,7 @@ final class Cache
      */
     public function get(string $key, mixed $default = null): mixed
     {
-        $pool = $this->outbox->pool;
+        $pool = $this->gate->pool;
         if ($pool !== null) {
             try {
                 return $pool->get($key, $default);
@@ -226,7 +234,7 @@ final class Cache
                 // It is no key, as is said below.
             }
         }
-        $pool = $this->outbox->near?->pool;
+        $pool = $this->gate->near?->pool;
         if ($pool !== null) {
             try {
                 $value = $pool->get($key, self::NOT_NEAR);
@@ -244,14 +252,14 @@ final class Cache
         if ($key === '' || isset($key[Key::LONGEST])) {
             Key::check($key);
         }
-        if ($this->reads === null || !$this->outbox->isOpen) {
+        if ($this->reads === null || !$this->gate->isOpen) {
             return $this->look($key, $default);
         }
         try {
             $value = $this->reads->read($key, $this->absent, $fetched);
         } catch (StoreUnavailable $failure) {
             $this->noteMisses()?->noteUnknown([$key], $this->ownTags);
-            $this->outbox->fail($failure);
+            $this->gate->fail($failure);
 
             return $default;
         }
@@ -282,7 +290,7 @@ final class Cache
      */
     public function getMany(iterable $keys): array
     {
-        $pool = $this->outbox->pool;
+        $pool = $this->gate->pool;
         if ($pool !== null && \is_array($keys)) {
             try {
                 /** @var array<array-key> $keys or others, which the pool refuses */
@@ -291,7 +299,7 @@ final class Cache
                 // One of them is no key, as is said below.
             }
         }
-        $isNear = $this->reads instanceof ReadsNear && $this->outbox->isOpen && \is_array($keys);
+        $isNear = $this->reads instanceof ReadsNear && $this->gate->isOpen && \is_array($keys);
         if ($isNear) {
             try {
                 $values = $this->reads->allNear($keys);
@@ -305,7 +313,7 @@ final class Cache
             }
         }
         $keys = Names::keys($keys);
-        $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $store instanceof Reads && !$isNear ? $store->readMany($keys) : $store->fetch($keys));
+        $fetched = $this->gate->attempt(static fn(Store $store): Fetched => $store instanceof Reads && !$isNear ? $store->readMany($keys) : $store->fetch($keys));
         if ($fetched === null) {
             $this->noteMisses()?->noteUnknown($keys, $this->ownTags);
             $fetched = new Fetched([], []);
@@ -345,7 +353,7 @@ final class Cache
     public function fetch(iterable $keys): Fetched
     {
         $keys = Names::keys($keys);
-        $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $store->fetch($keys)) ?? new Fetched([], []);
+        $fetched = $this->gate->attempt(static fn(Store $store): Fetched => $store->fetch($keys)) ?? new Fetched([], []);
         $items = $tokens = [];
         $judges = null;
         foreach ($keys as $key) {
@@ -361,7 +369,7 @@ final class Cache
             } elseif ($judges ??= $this->can(Capability::Tokens)) {
                 // Only what is there past its time has none.
                 $tokens[$key] = $fetched->tokens[$key]
-                    ?? ($item === null ? null : $this->outbox->attempt(static fn(Store $store): Token => $store->token($key)))
+                    ?? ($item === null ? null : $this->gate->attempt(static fn(Store $store): Token => $store->token($key)))
                     ?? Generation::unknown();
             }
         }
@@ -396,7 +404,7 @@ final class Cache
         Key::check($key);
         $this->demandTokens();
 
-        return $this->outbox->attempt(static fn(Store $store): Token => $store->token($key)) ?? Generation::unknown();
+        return $this->gate->attempt(static fn(Store $store): Token => $store->token($key)) ?? Generation::unknown();
     }
 
     /**
@@ -430,7 +438,7 @@ final class Cache
         $this->misses?->drop($key);
         $this->requestToken?->own([$key]);
 
-        return (new Updates($this->outbox, $this->lifetimes(), $this->writes(), $this->live(...)))->run($key, $change(...), $ttl, Names::tags($tags), $default);
+        return (new Updates($this->gate, $this->lifetimes(), $this->writes(), $this->live(...)))->run($key, $change(...), $ttl, Names::tags($tags), $default);
     }
 
     /**
@@ -456,7 +464,7 @@ final class Cache
         ?Token $token = null,
         ?OnConflict $onConflict = null,
     ): bool {
-        $pool = $this->outbox->pool;
+        $pool = $this->gate->pool;
         // The fast way to a pool. A key that begins with a null byte may be one of the library's own, which a caller may not use.
         if ($pool !== null && $token === null && ($key[0] ?? "\0") !== "\0") {
             $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes()->seconds($ttl);
@@ -468,7 +476,7 @@ final class Cache
                     return $pool->set($key, $value, $seconds, $tags === [] ? [] : Names::tags($tags), null, false)
                         || $this->writes()->noteSet($this->store, [$key], [$key], [$key => $value]);
                 } catch (PoolUnusable $failure) {
-                    $this->outbox->lose(SharedMemoryStore::unavailable($failure), [$key]);
+                    $this->gate->lose(SharedMemoryStore::unavailable($failure), [$key]);
 
                     return false;
                 } catch (\ValueError) {
@@ -586,7 +594,7 @@ final class Cache
         if ($mode !== SaveMode::Add) {
             $this->requestToken?->own(array_column($prepared, 'key'));
         }
-        $unsaved = (new Batches($this->outbox, $this->writes()))->save($prepared, $mode, $unstorable);
+        $unsaved = (new Batches($this->gate, $this->writes()))->save($prepared, $mode, $unstorable);
         $this->remove($removedIfRefused, $unsaved);
 
         return $unsaved;
@@ -616,7 +624,7 @@ final class Cache
         $missed = $this->misses?->take($key, $tags, $this->ownTags);
         $item = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), $tags, $token ?? $missed ?? $this->requestToken?->of($key, $tags), true);
 
-        return $this->writes()->noteAdded($key, $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
+        return $this->writes()->noteAdded($key, $this->gate->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
     }
 
     /**
@@ -645,7 +653,7 @@ final class Cache
         }
         $this->misses?->drop($key);
         $item = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), Names::tags($tags), $token);
-        $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]);
+        $unsaved = $this->gate->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]);
         $this->remove($token !== null && $onConflict === OnConflict::Remove ? [$key] : [], $unsaved);
 
         return $this->writes()->noteAdded($key, $unsaved);
@@ -663,7 +671,7 @@ final class Cache
      */
     public function delete(string $key, mixed &$existed = null): bool
     {
-        $pool = $this->outbox->pool;
+        $pool = $this->gate->pool;
         // As in set().
         if ($pool !== null && ($key[0] ?? "\0") !== "\0") {
             try {
@@ -676,7 +684,7 @@ final class Cache
                 return true;
             } catch (PoolUnusable $failure) {
                 $existed = null;
-                $this->outbox->lose(SharedMemoryStore::unavailable($failure), [$key]);
+                $this->gate->lose(SharedMemoryStore::unavailable($failure), [$key]);
 
                 return false;
             } catch (\ValueError) {
@@ -725,7 +733,7 @@ final class Cache
         $judges = $this->can(Capability::Tokens);
         for ($tries = 0; $tries < self::PULLS; $tries++) {
             // Before the look: what is stored after it is younger.
-            $token = $judges ? $this->outbox->attempt(static fn(Store $store): Token => $store->token($key)) : null;
+            $token = $judges ? $this->gate->attempt(static fn(Store $store): Token => $store->token($key)) : null;
             $value = $judges && $token === null ? $this->absent : $this->get($key, $this->absent);
             if ($value === $this->absent) {
                 return $default;
@@ -763,7 +771,7 @@ final class Cache
             $this->misses?->drop($key);
         }
 
-        return $this->outbox->attempt(static fn(Store $store): array => $store->touch([$key], $seconds), $lost) === [$key];
+        return $this->gate->attempt(static fn(Store $store): array => $store->touch([$key], $seconds), $lost) === [$key];
     }
 
     /**
@@ -796,10 +804,10 @@ final class Cache
         if ($min !== null || !$create || $numbers !== Numbers::Ints) {
             $this->demandTokens();
 
-            return (new Counting($this->outbox, $this->live(...), $this->clock))->count($key, $by, $initial, $seconds, $min, $create, $numbers);
+            return (new Counting($this->gate, $this->live(...), $this->clock))->count($key, $by, $initial, $seconds, $min, $create, $numbers);
         }
 
-        return $this->outbox->attempt(static fn(Store $store): int => $store->increment($key, $by, $initial, $seconds)) ?? false;
+        return $this->gate->attempt(static fn(Store $store): int => $store->increment($key, $by, $initial, $seconds)) ?? false;
     }
 
     /**
@@ -865,7 +873,7 @@ final class Cache
         float $beta = 1.0,
         ?StampedeOptions $stampede = null,
     ): mixed {
-        $pool = $this->outbox->pool;
+        $pool = $this->gate->pool;
         if ($pool !== null && $stampede === null && $beta <= 1_000.0) {
             if ($tags !== []) {
                 $tags = Names::tags($tags);
@@ -887,9 +895,9 @@ final class Cache
         Key::check($key);
         Recipe::check($grace, $beta);
         $this->misses?->drop($key);
-        if (!$this->seals && !$this->outbox->isOpen) {
+        if (!$this->seals && !$this->gate->isOpen) {
             // What is found or computed is not to be from before what the pool has missed.
-            $this->outbox->attempt(static fn(): bool => true);
+            $this->gate->attempt(static fn(): bool => true);
         }
 
         return $this->remembering()->remember($key, $compute, $ttl, Names::tags($tags), $grace, $beta, $stampede);
@@ -932,7 +940,7 @@ final class Cache
         $tags = $tags === [] ? [] : Names::tags($tags);
 
         $beginnings = $this->beginnings ??= new Beginnings();
-        $pool = $this->outbox->pool;
+        $pool = $this->gate->pool;
         if ($pool !== null && $stampede === null && $beta <= 1_000.0) {
             $found = $beginnings->look($pool, $key, $grace, $beta);
             if (!$beginnings->isToBegin($found)) {
@@ -988,7 +996,7 @@ final class Cache
             $this->ownTags ??= new OwnTags();
             $this->ownTags->note($tags);
         }
-        $delivered = $tags === [] || $this->outbox->attempt(static function (Store $store) use ($tags, $serveStale): bool {
+        $delivered = $tags === [] || $this->gate->attempt(static function (Store $store) use ($tags, $serveStale): bool {
             $store->invalidateTags($tags, $serveStale);
 
             return true;
@@ -996,7 +1004,7 @@ final class Cache
         $this->tellOfNamesakes();
         if ($tags !== []) {
             $this->keepBegun($tags);
-            $this->outbox->renewRequest($tags);
+            $this->gate->renewRequest($tags);
         }
         if ($delivered && $tags !== []) {
             $this->events?->dispatch(new TagsInvalidated($tags));
@@ -1013,14 +1021,14 @@ final class Cache
     public function clear(): bool
     {
         $this->forgetMisses();
-        $delivered = $this->outbox->attempt(static function (Store $store): bool {
+        $delivered = $this->gate->attempt(static function (Store $store): bool {
             $store->clear();
 
             return true;
         }, clears: true) === true;
         $this->tellOfNamesakes();
         // It is this request's own word.
-        $this->outbox->renewRequest();
+        $this->gate->renewRequest();
         if ($delivered) {
             $this->events?->dispatch(new Cleared());
         }
@@ -1079,7 +1087,7 @@ final class Cache
 
         return new Lock(
             $this->store instanceof Leases ? $this->store : new AddedLeases($this->store),
-            $this->outbox,
+            $this->gate,
             $name,
             $seconds,
             $owner,
@@ -1095,7 +1103,7 @@ final class Cache
     {
         try {
             if ($this->store instanceof PerRequest) {
-                $this->outbox->begin($this->store);
+                $this->gate->begin($this->store);
             }
         } finally {
             $this->beginRequest();
@@ -1114,12 +1122,12 @@ final class Cache
     /** @return ?StoreStatistics null if the store is unavailable */
     public function statistics(): ?StoreStatistics
     {
-        return $this->outbox->attempt(static fn(Store $store): StoreStatistics => $store->statistics());
+        return $this->gate->attempt(static fn(Store $store): StoreStatistics => $store->statistics());
     }
 
     public function health(): Health
     {
-        return $this->outbox->health();
+        return $this->gate->health();
     }
 
     private function can(Capability $capability): bool
@@ -1158,7 +1166,7 @@ final class Cache
 
     private function remembering(): Remembers
     {
-        return $this->remembering ??= $this->inPool() ?? new Remembering($this->store, $this->outbox, $this->clock, $this->lifetimes(), $this->atTheEnd(), $this->logger, $this->events);
+        return $this->remembering ??= $this->inPool() ?? new Remembering($this->store, $this->gate, $this->clock, $this->lifetimes(), $this->atTheEnd(), $this->logger, $this->events);
     }
 
     private function inPool(): ?PoolRemembering
@@ -1207,7 +1215,7 @@ final class Cache
      */
     private function setAll(array $items, array $keys, array $removed): bool
     {
-        $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store instanceof Pooled ? $store->saveAsMissed($items) : $store->save($items), $keys);
+        $unsaved = $this->gate->attempt(static fn(Store $store): array => $store instanceof Pooled ? $store->saveAsMissed($items) : $store->save($items), $keys);
         if ($unsaved === [] && $this->events === null) {
             return true;
         }
@@ -1225,7 +1233,7 @@ final class Cache
     {
         $lost = $keys === [] || $unsaved === null || $unsaved === [] ? [] : array_values(array_intersect($keys, $unsaved));
         if ($lost !== []) {
-            $this->outbox->attempt(static fn(Store $store): array => $store->delete($lost), $lost);
+            $this->gate->attempt(static fn(Store $store): array => $store->delete($lost), $lost);
         }
     }
 
@@ -1275,8 +1283,8 @@ final class Cache
     private function beginRequest(): void
     {
         $this->misses?->clear();
-        $this->outbox->renewRequest();
-        $this->outbox->readJournal();
+        $this->gate->renewRequest();
+        $this->gate->readJournal();
         foreach ($this->namespaces as $namespace) {
             $namespace->beginRequest();
         }
@@ -1324,7 +1332,7 @@ final class Cache
     {
         $this->misses?->drop($key);
         $this->requestToken?->own([$key]);
-        $item = $this->outbox->attempt(static fn(): ?Item => $from->take($key));
+        $item = $this->gate->attempt(static fn(): ?Item => $from->take($key));
         $found = $item === null ? null : $this->live($item);
         if ($found === null) {
             $this->events?->dispatch(new Missed($key));
@@ -1340,7 +1348,7 @@ final class Cache
     /** @param ?Fetched $known what the store has fetched already */
     private function look(string $key, mixed $default, ?Fetched $known = null): mixed
     {
-        $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch([$key]));
+        $fetched = $this->gate->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch([$key]));
         $found = isset($fetched->items[$key]) ? $this->live($fetched->items[$key]) : null;
         if ($found !== null) {
             $this->misses?->drop($key);
@@ -1369,7 +1377,7 @@ final class Cache
         foreach ($keys as $key) {
             $this->misses?->drop($key);
         }
-        $existed = $this->outbox->attempt(static fn(Store $store): array => $store->delete($keys, $token), $keys);
+        $existed = $this->gate->attempt(static fn(Store $store): array => $store->delete($keys, $token), $keys);
         $this->tellOfNamesakes();
         if ($existed !== null && ($token === null || $existed !== [])) {
             $this->events?->dispatch(new Deleted($keys));

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder;
 
-use Larder\Cache\Outbox;
+use Larder\Cache\Gate;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
 
@@ -34,7 +34,7 @@ final class Lock
      */
     public function __construct(
         private readonly Leases $leases,
-        private readonly Outbox $outbox,
+        private readonly Gate $gate,
         public readonly string $name,
         private readonly float $seconds,
         ?string $owner,
@@ -67,7 +67,7 @@ final class Lock
             }
             $now = hrtime(true);
             $left = ($deadline - $now) / 1e9;
-            $away = $this->outbox->isOpen ? null : $away ?? $now;
+            $away = $this->gate->isOpen ? null : $away ?? $now;
             if ($left <= 0.0 || ($away !== null && $now - $away >= 1e9 * self::AWAY)) {
                 return false;
             }
@@ -109,7 +109,7 @@ final class Lock
      */
     public function fence(): ?int
     {
-        return $this->outbox->attempt(fn(): ?int => $this->leases->fence($this->lease(), $this->owner));
+        return $this->gate->attempt(fn(): ?int => $this->leases->fence($this->lease(), $this->owner));
     }
 
     /**
@@ -155,6 +155,6 @@ final class Lock
     /** @param \Closure(): bool $question */
     private function ask(\Closure $question): bool
     {
-        return $this->outbox->attempt(static fn(): bool => $question()) === true;
+        return $this->gate->attempt(static fn(): bool => $question()) === true;
     }
 }

@@ -19,7 +19,7 @@ use Larder\Store;
 final class Batches
 {
     public function __construct(
-        private readonly Outbox $outbox,
+        private readonly Gate $gate,
         private readonly Writes $writes,
     ) {}
 
@@ -42,7 +42,7 @@ final class Batches
         $save = function (Store $store) use ($items, $mode, &$unstorable): array {
             return $this->parts($store, $items, $mode, $unstorable);
         };
-        $unsaved = $items === [] ? [] : $this->outbox->attempt($save, $lost);
+        $unsaved = $items === [] ? [] : $this->gate->attempt($save, $lost);
 
         return $this->writes->noteBatch($keys, $unsaved === null ? null : array_values(array_unique($unsaved, \SORT_STRING)));
     }

@@ -29,7 +29,7 @@ final class Counting
      * @param \Closure(): float         $clock the time in Unix seconds
      */
     public function __construct(
-        private readonly Outbox $outbox,
+        private readonly Gate $gate,
         private readonly \Closure $live,
         private readonly \Closure $clock,
     ) {}
@@ -48,7 +48,7 @@ final class Counting
             if ($tries > 1) {
                 usleep(random_int(0, min(self::LONGEST_SLEEP, 10 << min($tries, 20))));
             }
-            $counted = $this->outbox->attempt(fn(Store $store): array => $this->inOneMoment($store, $key, $by, $initial, $ttl, $min, $create, $numbers)
+            $counted = $this->gate->attempt(fn(Store $store): array => $this->inOneMoment($store, $key, $by, $initial, $ttl, $min, $create, $numbers)
                 ?? $this->underAToken($store, $key, $by, $initial, $ttl, $min, $create, $numbers)
                 ?? []);
             if ($counted === null) {

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Cache;
 
-/** How much a store has missed, by a journal. */
+/** How much a store has missed. */
 final class Undelivered
 {
     /**

@@ -31,7 +31,7 @@ final class Updates
 
     /** @param \Closure(Item): ?Envelope $live what an item holds; null: its time is over */
     public function __construct(
-        private readonly Outbox $outbox,
+        private readonly Gate $gate,
         private readonly Lifetimes $lifetimes,
         private readonly Writes $writes,
         private readonly \Closure $live,
@@ -53,7 +53,7 @@ final class Updates
             if ($tries > 1) {
                 usleep(random_int(0, min(self::LONGEST_SLEEP, 10 << min($tries, 20))));
             }
-            $read = $this->outbox->attempt(static fn(Store $store): ?array => self::read($store, $key));
+            $read = $this->gate->attempt(static fn(Store $store): ?array => self::read($store, $key));
             if ($read === null) {
                 return false;
             }
@@ -67,7 +67,7 @@ final class Updates
             }
             $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($pending->ttl()), $pending->tags(), $token, version: $found->version ?? Item::FROM_NOTHING, keeps: true);
             // What could not be stored makes nothing untrue: the value is made from what is there.
-            $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item], self::mode($item, $found)));
+            $unsaved = $this->gate->attempt(static fn(Store $store): array => $store->save([$item], self::mode($item, $found)));
             if ($unsaved === null || $unsaved === []) {
                 return $this->writes->noteAdded($key, $unsaved);
             }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Remember;
 
-use Larder\Cache\Outbox;
+use Larder\Cache\Gate;
 use Larder\Exception\StoreUnavailable;
 use Larder\Leases;
 use Larder\System\Process;
@@ -25,7 +25,7 @@ final class Held
 
     public function __construct(
         private readonly Leases $leases,
-        private readonly Outbox $outbox,
+        private readonly Gate $gate,
         private readonly AtTheEnd $atTheEnd,
         private readonly string $name,
     ) {
@@ -35,7 +35,7 @@ final class Held
     /** @phpstan-impure */
     public function acquire(float $seconds): bool
     {
-        $taken = $this->outbox->attempt(function () use ($seconds): bool {
+        $taken = $this->gate->attempt(function () use ($seconds): bool {
             try {
                 return $this->leases->acquire($this->name, $this->owner, $seconds);
             } catch (StoreUnavailable $failure) {
@@ -69,7 +69,7 @@ final class Held
     public function release(): void
     {
         if ($this->letGo()) {
-            $this->outbox->attempt(fn(): bool => $this->leases->release($this->name, $this->owner));
+            $this->gate->attempt(fn(): bool => $this->leases->release($this->name, $this->owner));
         }
     }
 
@@ -79,7 +79,7 @@ final class Held
         if ($seconds <= 0.0) {
             $this->release();
         } elseif ($this->letGo()) {
-            $this->outbox->attempt(fn(): bool => $this->leases->refresh($this->name, $this->owner, $seconds));
+            $this->gate->attempt(fn(): bool => $this->leases->refresh($this->name, $this->owner, $seconds));
         }
     }
 

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Remember;
 
 use Larder\Cache\Envelope;
+use Larder\Cache\Gate;
 use Larder\Cache\Lifetimes;
-use Larder\Cache\Outbox;
 use Larder\Event\Computed;
 use Larder\Event\Hit;
 use Larder\Event\Missed;
@@ -68,7 +68,7 @@ final class Remembering implements Remembers
     /** @param \Closure(): float $clock Unix time */
     public function __construct(
         Store $store,
-        private readonly Outbox $outbox,
+        private readonly Gate $gate,
         private readonly \Closure $clock,
         private readonly Lifetimes $lifetimes,
         private readonly AtTheEnd $atTheEnd,
@@ -83,7 +83,7 @@ final class Remembering implements Remembers
     public function remember(string $key, callable $compute, int|\DateInterval|Ttl|null $ttl, array $tags, int $grace, float $beta, ?StampedeOptions $stampede): mixed
     {
         $found = $fetched = null;
-        if ($this->reads !== null && $this->outbox->isOpen) {
+        if ($this->reads !== null && $this->gate->isOpen) {
             $found = $this->read($this->reads, $key, $fetched);
             if ($found !== null && ($found->freshUntil === \INF || $this->isFresh($found, $beta))) {
                 return $found->value;
@@ -99,7 +99,7 @@ final class Remembering implements Remembers
         try {
             $value = $reads->read($key, $this->absent, $fetched);
         } catch (StoreUnavailable $failure) {
-            $this->outbox->fail($failure);
+            $this->gate->fail($failure);
 
             return null;
         }
@@ -129,7 +129,7 @@ final class Remembering implements Remembers
             return $look->live->value;
         }
         $this->events?->dispatch($look->live === null ? new Missed($recipe->key) : new Hit($recipe->key));
-        if ($recipe->stampede->lease <= 0.0 || !$this->outbox->isOpen || isset($this->computing[$recipe->key])) {
+        if ($recipe->stampede->lease <= 0.0 || !$this->gate->isOpen || isset($this->computing[$recipe->key])) {
             return $this->compute($recipe, $look, null);
         }
         $lease = $this->lease($recipe);
@@ -181,7 +181,7 @@ final class Remembering implements Remembers
                 return $look->live->value;
             }
             $left = ($deadline - hrtime(true)) / 1e9;
-            if ($left <= 0 || $look->isVain || !$this->outbox->isOpen) {
+            if ($left <= 0 || $look->isVain || !$this->gate->isOpen) {
                 break;
             }
             if ($lease->acquire($recipe->stampede->lease)) {
@@ -204,7 +204,7 @@ final class Remembering implements Remembers
     {
         $key = $recipe->key;
         // What is computed is as old as this moment.
-        $token = $look->isThere ? $this->outbox->attempt(static fn(Store $store): Token => $store->token($key)) : $look->token;
+        $token = $look->isThere ? $this->gate->attempt(static fn(Store $store): Token => $store->token($key)) : $look->token;
         $pending = new PendingItem($key, $recipe->ttl, $recipe->tags);
         $isNested = isset($this->computing[$key]);
         $this->computing[$key] = true;
@@ -254,7 +254,7 @@ final class Remembering implements Remembers
         // A sum of more, also one that is no int any more, is no end.
         $lifetime = $ttl === null ? null : (int) min($ttl + $grace, Ttl::LONGEST + 1);
         $item = new Item($recipe->key, $stored, $lifetime, $pending->tags(), $token, true, $cost);
-        $unsaved = $this->outbox->attempt(static fn(Store $store): array => $store->save([$item]));
+        $unsaved = $this->gate->attempt(static fn(Store $store): array => $store->save([$item]));
         if ($unsaved === []) {
             $this->events?->dispatch(new Written([$recipe->key]));
         }
@@ -267,7 +267,7 @@ final class Remembering implements Remembers
         $key = $recipe->key;
         $note = self::note($key);
         $keys = $waiting ? [$key, $note] : [$key];
-        $fetched = $this->outbox->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch($keys));
+        $fetched = $this->gate->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch($keys));
         if ($fetched === null) {
             return new Look();
         }
@@ -289,7 +289,7 @@ final class Remembering implements Remembers
 
     private function lease(Recipe $recipe): Held
     {
-        return new Held($this->leases, $this->outbox, $this->atTheEnd, Key::internal('computing', $recipe->key));
+        return new Held($this->leases, $this->gate, $this->atTheEnd, Key::internal('computing', $recipe->key));
     }
 
     /** @param float $cost seconds that the computation took */
@@ -299,7 +299,7 @@ final class Remembering implements Remembers
         if ($outcome === Outcome::Refused) {
             // It lasts until the next one has been computed.
             $ttl = self::VAIN_TTL + (int) min(ceil(2 * $cost), 172_800.0);
-            $times = $this->outbox->attempt(static function (Store $store) use ($note, $ttl): int {
+            $times = $this->gate->attempt(static function (Store $store) use ($note, $ttl): int {
                 try {
                     return $store->increment($note, 1, 0, $ttl);
                 } catch (StoreUnavailable $failure) {
@@ -311,7 +311,7 @@ final class Remembering implements Remembers
         }
         if ($outcome === Outcome::InVain) {
             $vain = new Item($note, self::IN_VAIN, self::VAIN_TTL);
-            $this->outbox->attempt(static fn(Store $store): array => $store->save([$vain]));
+            $this->gate->attempt(static fn(Store $store): array => $store->save([$vain]));
         }
     }
 

@@ -6,7 +6,7 @@ namespace Larder\Session;
 
 use Larder\Cache;
 use Larder\Cache\Far;
-use Larder\Cache\Outbox;
+use Larder\Cache\Gate;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Fetched;
@@ -37,7 +37,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
 {
     private readonly Store $store;
 
-    private readonly Outbox $outbox;
+    private readonly Gate $gate;
 
     private readonly int $lifetime;
 
@@ -71,7 +71,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         if ($this->lifetime < 1) {
             throw InvalidOption::range('lifetime', $this->lifetime, 'at least 1 second');
         }
-        $this->outbox = new Outbox($this->store, $logger, false, null, static fn(): float => microtime(true));
+        $this->gate = new Gate($this->store, $logger, false, null, static fn(): float => microtime(true));
     }
 
     public function open(string $path, string $name): bool
@@ -120,7 +120,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         $key = $this->prefix . $id;
         $item = new Item($key, $data, $this->lifetime, keeps: true);
 
-        return $this->outbox->attempt(static fn(Store $store): array => $store->save([$item])) === [];
+        return $this->gate->attempt(static fn(Store $store): array => $store->save([$item])) === [];
     }
 
     /** PHP calls this instead of write() if session.lazy_write is on, which it is, and nothing has changed. */
@@ -134,20 +134,20 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         }
         $key = $this->read->key;
 
-        return $this->outbox->attempt(fn(Store $store): array => $store->touch([$key], $this->lifetime)) === [$key];
+        return $this->gate->attempt(fn(Store $store): array => $store->touch([$key], $this->lifetime)) === [$key];
     }
 
     public function destroy(string $id): bool
     {
         $key = $this->prefix . $id;
 
-        return self::isLegal($id) && $this->outbox->attempt(static fn(Store $store): array => $store->delete([$key])) !== null;
+        return self::isLegal($id) && $this->gate->attempt(static fn(Store $store): array => $store->delete([$key])) !== null;
     }
 
     /** A visitor waits for it, so it does no more than a store that needs it can do in a moment. */
     public function gc(int $max_lifetime): int|false
     {
-        return $this->outbox->attempt(static fn(Store $store): int => $store instanceof Tidying ? $store->tidy() : 0) ?? false;
+        return $this->gate->attempt(static fn(Store $store): int => $store instanceof Tidying ? $store->tidy() : 0) ?? false;
     }
 
     private function lock(string $id): bool
@@ -187,7 +187,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         $key = $this->prefix . $id;
 
         // What lies near may be the session as it was when an earlier request of this process began.
-        return $this->outbox->attempt(static fn(Store $store): Fetched => Far::fetch($store, [$key]));
+        return $this->gate->attempt(static fn(Store $store): Fetched => Far::fetch($store, [$key]));
     }
 
     /** What session_create_id() makes, and nothing else that a browser may send. */

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\System;
 
 use Larder\Cache;
+use Larder\Cache\Gate;
 use Larder\Cache\Journal;
 use Larder\Cache\Outbox;
 use Larder\Store\CircuitBreaker;
@@ -19,6 +20,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
  * continued. What does not reach it is told to it by the next that asks it, so no request reads anything older than what was
  * known when it began.
  */
+#[CoversClass(Gate::class)]
 #[CoversClass(Outbox::class)]
 #[CoversClass(Journal::class)]
 #[CoversClass(CircuitBreaker::class)]

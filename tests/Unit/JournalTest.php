@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit;
 
 use Larder\Cache;
+use Larder\Cache\Gate;
 use Larder\Cache\Journal;
 use Larder\Cache\Outbox;
 use Larder\Exception\InvalidOption;
@@ -23,6 +24,7 @@ use Psr\Log\NullLogger;
 
 /** Two caches over one store are to each other like two processes, of which one has ended. */
 #[CoversClass(Journal::class)]
+#[CoversClass(Gate::class)]
 #[CoversClass(Outbox::class)]
 final class JournalTest extends TestCase
 {

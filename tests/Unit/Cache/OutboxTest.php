@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Cache;
 
 use Larder\Cache;
+use Larder\Cache\Gate;
 use Larder\Cache\Losses;
 use Larder\Cache\Outbox;
 use Larder\Exception\StoreUnavailable;
@@ -20,6 +21,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
 /** What becomes of a cache whose store fails, and of what the store did not learn of. */
+#[CoversClass(Gate::class)]
 #[CoversClass(Outbox::class)]
 #[CoversClass(Losses::class)]
 #[CoversClass(Health::class)]

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Store;
 
 use Larder\Cache;
+use Larder\Cache\Gate;
 use Larder\Cache\Outbox;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
@@ -17,6 +18,7 @@ use PHPUnit\Framework\TestCase;
 
 /** A command line that does not reach the store of a site, and the site that does: two caches with one journal. */
 #[CoversClass(AbsentStore::class)]
+#[CoversClass(Gate::class)]
 #[CoversClass(Outbox::class)]
 final class AbsentStoreTest extends TestCase
 {
