@@ -256,12 +256,12 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
                 $token === null ? '' : self::epoch($token),
                 $token === null ? '' : (string) $token->clock,
                 $isLarge ? $tags : $tags . $mark . $bytes,
-                $token === null ? $this->layout->keyVersion($key) : $this->keyVersions($key, $token),
+                $token === null ? $this->layout->placeOfKeyVersion($key) : $this->places($key, $token),
             ];
         }
         $unsaved = [];
         for ($tries = 0; $tries < 2 && $keys !== []; $tries++) {
-            $late = $unreadable = [];
+            $overdue = $unreadable = [];
             foreach ($this->inShards($keys, $isJudged ? Script::Save : Script::Write, [$mode->name[0], $this->time->deadline()], $arguments, $aside) as $i => $reply) {
                 if ($reply === 1) {
                     unset($unsaved[$i]);
@@ -269,18 +269,18 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
                 }
                 $unsaved[$i] = $items[$i]->key;
                 if ($reply === -1) {
-                    $late[$i] = $items[$i]->key;
+                    $overdue[$i] = $items[$i]->key;
                 } elseif (\is_string($reply) && !$this->reads->canRead($items[$i]->key, $reply)) {
                     // The item in the way is a miss to every reader. The script may replace exactly this one.
                     $unreadable[$i] = $items[$i]->key;
                     $arguments[$i][0] .= sha1($reply);
                 }
             }
-            if ($late !== []) {
+            if ($overdue !== []) {
                 // The answer has come in time, so a clock was set: the deadline was wrong.
                 $this->time->forget();
             }
-            $keys = $late === [] && $unreadable === [] ? [] : $late + $unreadable;
+            $keys = $overdue === [] && $unreadable === [] ? [] : $overdue + $unreadable;
         }
         if ($unsaved === []) {
             return [];
@@ -292,11 +292,11 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
 
     public function delete(array $keys, ?Token $token = null): array
     {
-        return $this->answering1($keys, $this->inShards(
+        return $this->confirmed($keys, $this->inShards(
             $keys,
             Script::Delete,
             [self::epoch($token), (string) ($token->clock ?? '')],
-            array_map(fn(string $key): array => [$this->keyVersions($key, $token)], $keys),
+            array_map(fn(string $key): array => [$this->places($key, $token)], $keys),
         ));
     }
 
@@ -311,7 +311,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
             return $this->delete($keys);
         }
 
-        return $this->answering1($keys, $this->inShards($keys, Script::Touch, [self::milliseconds($ttl)]));
+        return $this->confirmed($keys, $this->inShards($keys, Script::Touch, [self::milliseconds($ttl)]));
     }
 
     public function invalidateTags(array $tags, int $serveStale = 0): void
@@ -454,8 +454,8 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
             Counter::overflows($initial, $by) ? '' : (string) ($initial + $by),
             self::milliseconds($ttl),
             (string) $initial,
-            $this->layout->keyVersion($key),
-            $this->layout->count($key),
+            $this->layout->placeOfKeyVersion($key),
+            $this->layout->placeOfCount($key),
         ]]]);
         [$verdict, $value] = \is_array($reply) ? $reply + [null, null] : [null, null];
         if (!\is_string($value)) {
@@ -512,9 +512,9 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
      * @param list<string>      $keys
      * @param array<int, mixed> $replies
      *
-     * @return list<string> no key twice
+     * @return list<string> those whose reply is 1; no key twice
      */
-    private function answering1(array $keys, array $replies): array
+    private function confirmed(array $keys, array $replies): array
     {
         $found = [];
         foreach ($keys as $i => $key) {
@@ -526,10 +526,10 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         return array_map(strval(...), array_keys($found));
     }
 
-    /** @return string where the key versions begin by which something is judged, the first of which a write moves */
-    private function keyVersions(string $key, ?Token $token): string
+    /** @return string the places of the key versions that judge something; a write moves the first of them */
+    private function places(string $key, ?Token $token): string
     {
-        return $this->layout->keyVersion($key) . (str_ends_with($token->epoch ?? '', Script::COUNTER) ? " {$this->layout->count($key)}" : '');
+        return $this->layout->placeOfKeyVersion($key) . (str_ends_with($token->epoch ?? '', Script::COUNTER) ? " {$this->layout->placeOfCount($key)}" : '');
     }
 
     private static function epoch(?Token $token): string

@@ -196,8 +196,8 @@ final class RedisStoreTest extends OneRedis
         $layout = new Layout('late:');
         $save = static fn(int $deadline): array => $scripts->run([[Script::Save, $layout->names(0, ['written', 'judged']), [
             'S', (string) $deadline,
-            'w', '', '', '', $body, $layout->keyVersion('written'),
-            'f', '', $token->epoch, (string) $token->clock, $body, $layout->keyVersion('judged'),
+            'w', '', '', '', $body, $layout->placeOfKeyVersion('written'),
+            'f', '', $token->epoch, (string) $token->clock, $body, $layout->placeOfKeyVersion('judged'),
         ]]]);
         self::assertSame([[-1, 1]], $save((time() - 10) * 1000));
         self::assertSame(['judged'], array_keys($store->fetch(['written', 'judged'])->items));
@@ -214,8 +214,8 @@ final class RedisStoreTest extends OneRedis
         $layout = new Layout("late-{$mode}:");
         $token = $store->fetch(['key'])->tokens['key'];
         $mode === 'R' && $store->save([new Item('key', 'old', token: $token, fill: true)]);
-        $late = ['w', '', '', '', "\0\0\0Snew", $layout->keyVersion('key')];
-        self::assertSame([[-1]], $scripts->run([[Script::Save, $layout->names(0, ['key']), [$mode, (string) ((time() - 10) * 1000), ...$late]]]));
+        $overdue = ['w', '', '', '', "\0\0\0Snew", $layout->placeOfKeyVersion('key')];
+        self::assertSame([[-1]], $scripts->run([[Script::Save, $layout->names(0, ['key']), [$mode, (string) ((time() - 10) * 1000), ...$overdue]]]));
         self::assertSame([], $store->fetch(['key'])->items);
         self::assertSame(['key'], $store->save([new Item('key', 'older', token: $token, fill: true)]), 'It was begun before.');
         self::assertSame([], $store->fetch(['key'])->items);

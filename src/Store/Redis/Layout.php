@@ -106,14 +106,14 @@ final class Layout
         return $this->internal($shard) . 'invalidations';
     }
 
-    /** @return string where among the key versions of its shard the key's begins */
-    public function keyVersion(string $key): string
+    /** @return string the byte among the key versions of its shard at which the key's begins */
+    public function placeOfKeyVersion(string $key): string
     {
         return (string) (self::FIRST_KEY_VERSION + self::KEY_VERSION_BYTES * $this->hash($key, self::KEY_VERSIONS));
     }
 
-    /** @return string where, behind them, that of its counts begins */
-    public function count(string $key): string
+    /** @return string the byte at which, behind them, that of the key's counts begins */
+    public function placeOfCount(string $key): string
     {
         $keyVersions = intdiv(self::KEY_VERSIONS, max(1, $this->shards));
 
