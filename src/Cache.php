@@ -575,7 +575,7 @@ final class Cache
         foreach ($checked as [$item, $tags]) {
             $missed = $this->misses?->take($item->key, $tags, $this->ownTags);
             $missed = $mode === SaveMode::Replace ? null : $missed;
-            $begun = $mode === SaveMode::Add ? $this->requestToken?->of($item->key, $tags) : null;
+            $begun = $mode === SaveMode::Add ? $this->requestToken?->of($item->key, $tags, $this->ownTags) : null;
             $prepared[] = new Item(
                 $item->key,
                 $this->writes()->storable($item->value),
@@ -622,7 +622,7 @@ final class Cache
         }
         $tags = Names::tags($tags);
         $missed = $this->misses?->take($key, $tags, $this->ownTags);
-        $item = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), $tags, $token ?? $missed ?? $this->requestToken?->of($key, $tags), true);
+        $item = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), $tags, $token ?? $missed ?? $this->requestToken?->of($key, $tags, $this->ownTags), true);
 
         return $this->writes()->noteAdded($key, $this->gate->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
     }
@@ -991,22 +991,21 @@ final class Cache
         if ($serveStale < 0) {
             throw InvalidOption::range('serveStale', $serveStale, '0 seconds or more');
         }
-        if ($tags !== []) {
-            // What carries one of them and is set from now on is this request's own word, not the end of an older computation.
-            $this->ownTags ??= new OwnTags();
-            $this->ownTags->note($tags);
+        if ($tags === []) {
+            return true;
         }
-        $delivered = $tags === [] || $this->gate->attempt(static function (Store $store) use ($tags, $serveStale): bool {
+        // What carries one of them and is set from now on is this request's own word, not the end of an older computation.
+        $own = $this->ownTags ??= new OwnTags();
+        $own->note($tags);
+        $delivered = $this->gate->attempt(static function (Store $store) use ($tags, $serveStale): bool {
             $store->invalidateTags($tags, $serveStale);
 
             return true;
         }, tags: $tags) === true;
         $this->tellOfNamesakes();
-        if ($tags !== []) {
-            $this->keepBegun($tags);
-            $this->gate->renewRequest($tags);
-        }
-        if ($delivered && $tags !== []) {
+        $this->keepRequestTokens($own);
+        $this->gate->renewRequest($own);
+        if ($delivered) {
             $this->events?->dispatch(new TagsInvalidated($tags));
         }
 
@@ -1252,12 +1251,11 @@ final class Cache
         }
     }
 
-    /** @param list<string> $tags as of RequestToken::keepFor() */
-    private function keepBegun(array $tags): void
+    private function keepRequestTokens(OwnTags $own): void
     {
         foreach ($this->judgesAdds ? $this->namespaces : [] as $namespace) {
-            $namespace->requestToken?->keepFor($tags);
-            $namespace->keepBegun($tags);
+            $namespace->requestToken?->keepFor($own);
+            $namespace->keepRequestTokens($own);
         }
     }
 

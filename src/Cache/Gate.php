@@ -137,12 +137,12 @@ final class Gate
     /**
      * What the request does from now on is judged by this moment.
      *
-     * @param ?list<string> $tags null: all of it; otherwise only what carries one of these
+     * @param ?OwnTags $own null: all of it; otherwise only what carries one of the tags that were just invalidated
      */
-    public function renewRequest(?array $tags = null): void
+    public function renewRequest(?OwnTags $own = null): void
     {
         if ($this->requestToken !== null) {
-            $tags === null ? $this->requestToken->renew() : $this->requestToken->renewFor($tags);
+            $own === null ? $this->requestToken->renew() : $this->requestToken->renewFor($own);
             $this->mark($this->isAvailable);
         }
     }

@@ -29,11 +29,11 @@ final class RequestToken
     /** @var array<array-key, true> */
     private array $own = [];
 
-    /** Of before the tags below were invalidated. It judges what carries none of them; null: there are none, or it is not known. */
+    /** Of before the request invalidated tags. It judges what carries none of them; null: there are none, or it is not known. */
     private ?Token $first = null;
 
-    /** @var array<array-key, true> that the request has invalidated itself */
-    private array $ownTags = [];
+    /** That of OwnTags before the first of them was invalidated. */
+    private int $moment = 0;
 
     public function __construct(
         private readonly RequestTokens $store,
@@ -57,34 +57,23 @@ final class RequestToken
     public function renew(): void
     {
         $this->first = null;
-        $this->own = $this->ownTags = [];
+        $this->own = [];
         $this->takeAnew();
     }
 
-    /** @param list<string> $tags that the request has invalidated itself: what carries them is judged by this moment, and nothing else */
-    public function renewFor(array $tags): void
+    /** The request has invalidated tags itself: what carries one of them is judged by this moment, and nothing else. */
+    public function renewFor(OwnTags $own): void
     {
-        $this->keepFor($tags);
+        $this->keepFor($own);
         $this->takeAnew();
     }
 
-    /**
-     * Before the store's token is taken anew for what carries one of these tags.
-     *
-     * @param list<string> $tags
-     */
-    public function keepFor(array $tags): void
+    /** Before the store's token is taken anew for what carries one of the tags that were just invalidated. */
+    public function keepFor(OwnTags $own): void
     {
-        if ($this->isDue) {
-            return;
-        }
-        $this->first ??= $this->store->requestToken('request');
-        foreach ($tags as $tag) {
-            $this->ownTags[$tag] = true;
-        }
-        if (\count($this->ownTags) > self::MOST_OWN) {
-            $this->first = null;
-            $this->ownTags = [];
+        if ($this->first === null && !$this->isDue) {
+            $this->first = $this->store->requestToken('request');
+            $this->moment = $own->moment - 1;
         }
     }
 
@@ -113,10 +102,11 @@ final class RequestToken
 
     /**
      * @param list<string> $tags of the item
+     * @param ?OwnTags     $own  what the process has invalidated itself; null: nothing
      *
      * @return ?Token null: nothing judges the key's addition
      */
-    public function of(string $key, array $tags): ?Token
+    public function of(string $key, array $tags, ?OwnTags $own): ?Token
     {
         if ($this->isDue || isset($this->own[$key])) {
             return null;
@@ -127,11 +117,7 @@ final class RequestToken
             return null;
         }
 
-        if ($this->first !== null && array_intersect_key($this->ownTags, array_fill_keys($tags, true)) === []) {
-            return $this->first;
-        }
-
-        return $this->store->requestToken($key);
+        return $this->first !== null && $own?->areSince($this->moment, $tags) !== true ? $this->first : $this->store->requestToken($key);
     }
 
     /** Of a clock that is never set back. */
