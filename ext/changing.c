@@ -29,7 +29,7 @@ ZEND_METHOD(Larder_SharedMemory, delete)
     }
     const larder_met met = {.version = (uint64_t)version};
     RETVAL_BOOL(any ? larder_delete(pool, &full.key) : larder_take(pool, &full.key, &met, &counter));
-    larder_see_through(pool);
+    larder_throw_if_undone(pool);
     larder_discard_key(&full);
 }
 
@@ -50,7 +50,7 @@ ZEND_METHOD(Larder_SharedMemory, deleteMany)
             RETURN_THROWS();
         }
         existed += larder_delete(self->pool, &full.key);
-        larder_see_through(self->pool);
+        larder_throw_if_undone(self->pool);
         larder_discard_key(&full);
         zend_string_release(name);
         if (EG(exception)) {
@@ -173,7 +173,7 @@ ZEND_METHOD(Larder_SharedMemory, touch)
     }
     larder_lifetime lifetime = larder_lifetime_of(pool, ttl, forever);
     RETVAL_BOOL(lifetime.dead ? larder_delete(pool, &full.key) : larder_touch(pool, &full.key, lifetime.expiry));
-    larder_see_through(pool);
+    larder_throw_if_undone(pool);
     larder_discard_key(&full);
 }
 
@@ -196,7 +196,7 @@ ZEND_METHOD(Larder_SharedMemory, invalidateTags)
                                 .tags_count = zend_hash_num_elements(list)};
     if (names.tags != NULL && names.tags_count > 0) {
         larder_invalidate_softly(pool, names.tags, names.tags_count, (uint64_t)MIN(seconds, UINT32_MAX) * 1000);
-        larder_see_through(pool);
+        larder_throw_if_undone(pool);
     }
     larder_discard_tags(THIS(), &names, own);
 }
@@ -210,5 +210,5 @@ ZEND_METHOD(Larder_SharedMemory, clear)
     } else {
         larder_invalidate(self->pool, &self->tags[self->tags_count - 1], 1);
     }
-    larder_see_through(self->pool);
+    larder_throw_if_undone(self->pool);
 }

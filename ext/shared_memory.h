@@ -111,7 +111,7 @@ bool larder_reach(larder_pool *pool);
 ZEND_COLD void larder_throw_unreachable(const larder_pool *pool);
 
 /* Throws if the operation that was just asked for may not have been done. */
-static zend_always_inline void larder_see_through(const larder_pool *pool)
+static zend_always_inline void larder_throw_if_undone(const larder_pool *pool)
 {
     if (UNEXPECTED(pool->request.undone)) {
         larder_throw_unreachable(pool);

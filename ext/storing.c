@@ -36,7 +36,7 @@ static bool store_dead(larder_pool *pool, const larder_key *key, enum larder_mod
         return !larder_exists(pool, key);
     }
     bool existed = larder_delete(pool, key);
-    larder_see_through(pool);
+    larder_throw_if_undone(pool);
     return mode == LARDER_SET ? !EG(exception) : existed;
 }
 

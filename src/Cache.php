@@ -490,10 +490,10 @@ final class Cache
         }
         $tags = $tags === [] ? [] : Names::tags($tags);
         Key::check($key);
-        $removed = [];
-        $item = $this->toSet($key, $value, $ttl, $tags, $token, $onConflict === OnConflict::Remove, $removed);
+        $removedIfRefused = [];
+        $item = $this->toSet($key, $value, $ttl, $tags, $token, $onConflict === OnConflict::Remove, $removedIfRefused);
 
-        return $this->setAll([$item], [$key], $removed);
+        return $this->setAll([$item], [$key], $removedIfRefused);
     }
 
     /**
@@ -527,13 +527,13 @@ final class Cache
             $key = Names::key($key);
             $checked[$key] = [$key, $value];
         }
-        $items = $keys = $removed = [];
+        $items = $keys = $removedIfRefused = [];
         foreach ($checked as [$key, $value]) {
-            $items[] = $this->toSet($key, $value, $ttl, $tags, $tokens[$key] ?? null, $onConflict === OnConflict::Remove, $removed);
+            $items[] = $this->toSet($key, $value, $ttl, $tags, $tokens[$key] ?? null, $onConflict === OnConflict::Remove, $removedIfRefused);
             $keys[] = $key;
         }
 
-        return $this->setAll($items, $keys, $removed);
+        return $this->setAll($items, $keys, $removedIfRefused);
     }
 
     /**
@@ -575,19 +575,22 @@ final class Cache
         foreach ($checked as [$item, $tags]) {
             $missed = $this->misses?->take($item->key, $tags, $this->ownTags);
             $missed = $mode === SaveMode::Replace ? null : $missed;
-            $begun = $mode === SaveMode::Add ? $this->requestToken?->of($item->key, $tags, $this->ownTags) : null;
+            $isMissed = $missed !== null && Misses::isOfAMiss($missed);
+            $ofRequest = $mode === SaveMode::Add ? $this->requestToken?->of($item->key, $tags, $this->ownTags) : null;
             $prepared[] = new Item(
                 $item->key,
                 $this->writes()->storable($item->value),
                 $this->lifetimes()->seconds($item->ttl),
                 $tags,
-                $item->token ?? $missed ?? $begun,
-                $mode === SaveMode::Add || ($item->token === null ? Misses::isOfAMiss($missed) : $item->fill),
+                $item->token ?? $missed ?? $ofRequest,
+                $mode === SaveMode::Add || ($item->token === null ? $isMissed : $item->fill),
                 $item->cost,
                 version: $item->version,
                 keeps: $item->keeps,
             );
-            if ($mode !== SaveMode::Add && ($item->token === null ? $missed !== null && !Misses::isOfAMiss($missed) : $onConflict === OnConflict::Remove)) {
+            // As in toSet().
+            $isUnknown = $missed !== null && !$isMissed;
+            if ($mode !== SaveMode::Add && ($item->token === null ? $isUnknown : $onConflict === OnConflict::Remove)) {
                 $removedIfRefused[] = $item->key;
             }
         }
@@ -1187,38 +1190,40 @@ final class Cache
 
     /**
      * @param list<string> $tags
-     * @param ?Token       $token   the caller's, which judges a write. The token of the key's miss in this request makes the value a fill
-     * @param bool         $removes whether a write that is refused leaves nothing
-     * @param list<string> $removed is given the key if nothing may be left under it where it cannot be saved
+     * @param ?Token       $token            the caller's, which judges a write. The token of the key's miss in this request makes the
+     *                                       value a fill
+     * @param bool         $removes          whether a write that its token refuses leaves nothing
+     * @param list<string> $removedIfRefused is given the key if nothing may be left under it where it cannot be saved
      */
-    private function toSet(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl, array $tags, ?Token $token, bool $removes, array &$removed): Item
+    private function toSet(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl, array $tags, ?Token $token, bool $removes, array &$removedIfRefused): Item
     {
         $missed = $this->misses?->take($key, $tags, $this->ownTags);
-        $isFill = $token === null && $missed !== null && Misses::isOfAMiss($missed);
-        // Where the store could not be asked for the key, what it has there may be older than this value.
-        if ($token === null ? $missed !== null && !$isFill : $removes) {
-            $removed[] = $key;
+        $isMissed = $missed !== null && Misses::isOfAMiss($missed);
+        // The store could not be asked for the key when it was read: what it has there may be older than this value.
+        $isUnknown = $missed !== null && !$isMissed;
+        if ($token === null ? $isUnknown : $removes) {
+            $removedIfRefused[] = $key;
         }
         if ($this->seals && \is_array($value)) {
             $value = Envelope::plain($value);
         }
         $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes()->seconds($ttl);
 
-        return new Item($key, $value, $seconds, $tags, $token ?? $missed, $isFill);
+        return new Item($key, $value, $seconds, $tags, $token ?? $missed, $token === null && $isMissed);
     }
 
     /**
      * @param list<Item>   $items
-     * @param list<string> $keys    theirs
-     * @param list<string> $removed as of toSet()
+     * @param list<string> $keys             theirs
+     * @param list<string> $removedIfRefused as of toSet()
      */
-    private function setAll(array $items, array $keys, array $removed): bool
+    private function setAll(array $items, array $keys, array $removedIfRefused): bool
     {
         $unsaved = $this->gate->attempt(static fn(Store $store): array => $store instanceof Pooled ? $store->saveAsMissed($items) : $store->save($items), $keys);
         if ($unsaved === [] && $this->events === null) {
             return true;
         }
-        $this->remove($removed, $unsaved);
+        $this->remove($removedIfRefused, $unsaved);
         $values = $unsaved === [] ? [] : array_combine($keys, array_map(static fn(Item $item): mixed => $item->value, $items));
 
         return $this->writes()->noteSet($this->store, $keys, $unsaved, $values);

@@ -30,7 +30,7 @@ typedef struct heritage {
  * be here yet, and must not come after it. And if the miss was while it was being loaded, that may have come since. */
 static bool may_leave_key_version(larder_pool *pool, const larder_claim *claim)
 {
-    return !claim->takes ||
+    return !claim->replaces ||
            (!larder_snapshot_is_loading(pool) && !(claim->missed && larder_missed_in_doubt(pool, claim->token)));
 }
 
@@ -46,7 +46,8 @@ static bool is_plain_add(const larder_terms *terms)
 static larder_claim claim_of(larder_pool *pool, const larder_key *key, const larder_terms *terms)
 {
     uint64_t missed = terms->past == NULL ? larder_missed_take(pool, key) : LARDER_NO_TOKEN;
-    larder_claim claim = {.token = LARDER_NO_TOKEN, .takes = terms->mode != LARDER_ADD && terms->verb != LARDER_FILL};
+    larder_claim claim = {.token = LARDER_NO_TOKEN,
+                          .replaces = terms->mode != LARDER_ADD && terms->verb != LARDER_FILL};
     if (terms->verb == LARDER_JUDGED || terms->verb == LARDER_FILL) {
         claim.token = terms->token;
     } else if (terms->verb == LARDER_AS_MISSED && terms->mode != LARDER_REPLACE) {
@@ -277,7 +278,7 @@ static void settle_refusal(larder_pool *pool, const larder_place *place, const l
                            enum larder_result result, const larder_claim *claim)
 {
     bool refused = is_refusal(result) || (result == LARDER_OVERTAKEN && claim->judged);
-    if (!refused || !claim->takes || (claim->fill && claim->missed)) {
+    if (!refused || !claim->replaces || (claim->fill && claim->missed)) {
         return;
     }
     if (claim->fill) {
@@ -294,7 +295,7 @@ static void settle_refusal(larder_pool *pool, const larder_place *place, const l
 /* Does the refused store leave everything as it was? So it does if its terms, or a pool that does not evict, keep the
  * old item: an old session is better than none. And what refused a judged store is newer than its value. The key
  * version has moved all the same, which at worst refuses a fill. */
-static bool is_undone(const larder_pool *pool, enum larder_result result, const larder_terms *terms)
+static bool leaves_all(const larder_pool *pool, enum larder_result result, const larder_terms *terms)
 {
     if (result == LARDER_OVERTAKEN && terms->verb == LARDER_JUDGED) {
         return true;
@@ -308,7 +309,7 @@ static enum larder_result refused(larder_pool *pool, const larder_place *place, 
                                   enum larder_result result, const larder_terms *terms, const larder_claim *claim)
 {
     count_refusal(pool, result);
-    if (terms->expected == 0 && !is_undone(pool, result, terms)) {
+    if (terms->expected == 0 && !leaves_all(pool, result, terms)) {
         settle_refusal(pool, place, key, result, claim);
     }
     return result;

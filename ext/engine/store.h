@@ -16,7 +16,7 @@ typedef struct larder_claim {
     bool judged;       /* has a token */
     bool missed;       /* the token is that of a miss, in this request and pool */
     bool fill;         /* keeps what was computed, and changes nothing: it moves no key version. Else it is a write */
-    bool takes;        /* a set or replace: its caller may know that the key's old value is not true any more */
+    bool replaces;     /* a set or replace: its caller may know that the key's old value is not true any more */
     uint64_t expected; /* as in the terms, if that word is of this pool */
     /* When it is judged: */
     larder_order order;

@@ -67,11 +67,10 @@ typedef struct larder_terms {
     enum larder_mode mode;
     enum larder_verb verb;
     enum larder_leaving leaves;
-    uint64_t token; /* for JUDGED and FILL */
-    uint32_t
-        attachment;  /* its number when the token was taken, or an add's word met; 0: of a pool that is gone, so nothing
-                          can be judged by it */
-    uint64_t expiry; /* ms since 1970, from larder_expiry(); LARDER_NO_EXPIRY */
+    uint64_t token;       /* for JUDGED and FILL */
+    uint32_t attachment;  /* its number when the token was taken, or an add's word met; 0: the pool of then is gone, so
+                            nothing can be judged by it */
+    uint64_t expiry;      /* ms since 1970, from larder_expiry(); LARDER_NO_EXPIRY */
     uint64_t grace_ms;    /* for which it may be served when it has expired, where nothing better is to be had */
     uint32_t cost;        /* microseconds that its computation took; 0: not known */
     uint32_t tags_count;  /* up to LARDER_TAGS_MAX */

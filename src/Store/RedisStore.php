@@ -260,9 +260,10 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
             ];
         }
         $unsaved = [];
+        // Once, as a rule. The second time is for what came after its deadline, or found an unreadable item in its way.
         for ($tries = 0; $tries < 2 && $keys !== []; $tries++) {
             $overdue = $unreadable = [];
-            foreach ($this->inShards($keys, $isJudged ? Script::Save : Script::Write, [$mode->name[0], $this->time->deadline()], $arguments, $aside) as $i => $reply) {
+            foreach ($this->inShards($keys, $isJudged ? Script::Save : Script::SaveUnjudged, [$mode->name[0], $this->time->deadline()], $arguments, $aside) as $i => $reply) {
                 if ($reply === 1) {
                     unset($unsaved[$i]);
                     continue;

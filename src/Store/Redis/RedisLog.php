@@ -87,14 +87,14 @@ final class RedisLog implements Away, LoggerAwareInterface
             return $this->start();
         }
         if ($asked !== $position || $replies === null || array_filter($replies, static fn(mixed $reply): bool => $reply instanceof ErrorReply) !== []) {
-            $replies = $this->scripts->ask($questions);
+            $replies = $this->scripts->exchange($questions);
         }
 
         $news = $this->news($position, $replies);
         if ($news === null && !$this->isOfHistory($position)) {
             // Another process may have followed the server that has taken this one's place, which is not heard of on a connection to this one.
             $this->scripts->leave();
-            $news = $this->news($position, $this->scripts->ask($questions));
+            $news = $this->news($position, $this->scripts->exchange($questions));
         }
 
         return $news ?? $this->start();

@@ -59,8 +59,8 @@ enum Script: string
     case Token = '319c0a3179aaffa1471f22ddd0c42290625096c2';
     case Save = '69c110d13ed5e64775a2901bdb6f1658afba67a4';
 
-    /** Save in the mode Set for items without tokens: nothing is judged, and fewer functions are needed. */
-    case Write = 'f73042027a5f9b025fea9926ca8f96997f378ee1';
+    /** Save in the mode Set for items without tokens, which needs fewer functions. */
+    case SaveUnjudged = 'f73042027a5f9b025fea9926ca8f96997f378ee1';
     case Delete = '279dae9b9701889b53342e45d7c0422a5b57270b';
     case Increment = 'd85ed398e26e789c2d1421b02b749ce551c65336';
     case Touch = '8f3efc4cfe7106f426ceddb47ede093698bb3851';

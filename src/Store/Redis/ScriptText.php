@@ -396,7 +396,7 @@ final class ScriptText
             Script::Fetch => Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR,
             Script::Token => Lua::CLOCK . Lua::TIME . Lua::FLOOR,
             Script::Save => Lua::REFUSAL . Lua::CLOCK . "do\n" . Lua::IN_LIFE . "end\n" . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::RECORD,
-            Script::Write => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::RECORD,
+            Script::SaveUnjudged => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::MOVE . Lua::RECORD,
             Script::Delete => Lua::LOOKED_AT_CLOCK . "if epoch and ARGV[3] ~= '' then\n" . Lua::IN_LIFE . "end\n" . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::FLOOR . Lua::NOT_MOVED . Lua::MOVE . Lua::RECORD_UNREFUSED,
             Script::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::MOVE . Lua::RECORD,
             Script::Touch => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::RECORD_UNREFUSED,
@@ -412,7 +412,7 @@ final class ScriptText
         return $functions . match ($script) {
             Script::Fetch => self::FETCH,
             Script::Token => self::TOKEN,
-            Script::Save, Script::Write => self::SAVE,
+            Script::Save, Script::SaveUnjudged => self::SAVE,
             Script::Delete => self::DELETE,
             Script::Increment => self::INCREMENT,
             Script::Touch => self::TOUCH,

@@ -60,9 +60,9 @@ final class Scripts
         }
         $commands = [];
         foreach ($calls as $call) {
-            $commands[] = $this->command($call);
+            $commands[] = $this->commandByHash($call);
         }
-        $replies = $this->sent($first === [] ? $commands : [...$first, ...$commands]);
+        $replies = $this->exchange($first === [] ? $commands : [...$first, ...$commands]);
         $isRefused = false;
         foreach ($first === [] ? [] : array_splice($replies, 0, \count($first)) as $reply) {
             $isFull = $reply instanceof ErrorReply && self::isFull($reply);
@@ -84,7 +84,7 @@ final class Scripts
             if ($again === []) {
                 break;
             }
-            $replies = array_replace($replies, array_combine(array_keys($again), $this->sent(array_values($again))));
+            $replies = array_replace($replies, array_combine(array_keys($again), $this->exchange(array_values($again))));
         }
 
         return self::accepted($replies);
@@ -104,9 +104,9 @@ final class Scripts
     {
         $commands = [];
         foreach ($calls as $i => $call) {
-            array_push($commands, $this->command($call), $after[$i]);
+            array_push($commands, $this->commandByHash($call), $after[$i]);
         }
-        $replies = array_chunk($this->sent($commands), 2);
+        $replies = array_chunk($this->exchange($commands), 2);
         for ($tries = 0; $tries < self::TRIES; $tries++) {
             $again = $this->again($calls, array_column($replies, 0));
             if ($again === []) {
@@ -114,7 +114,7 @@ final class Scripts
             }
             foreach ($again as $i => $command) {
                 // Both, as what follows the script must not have come before it.
-                $replies[$i] = $this->sent([$command, $after[$i]]);
+                $replies[$i] = $this->exchange([$command, $after[$i]]);
             }
         }
         foreach ($replies as $pair) {
@@ -138,7 +138,7 @@ final class Scripts
                 continue;
             }
             if (str_starts_with($reply->message, 'NOSCRIPT')) {
-                $again[$i] = $this->asked('EVAL', ScriptText::of($calls[$i][0]), $calls[$i]);
+                $again[$i] = $this->commandByText($calls[$i]);
             } elseif ($reply->message === Script::OF_ANOTHER_LIFE) {
                 $strange[$calls[$i][1][0]] = $i;
             }
@@ -148,7 +148,7 @@ final class Scripts
         }
         foreach ($replies as $i => $reply) {
             if ($reply instanceof ErrorReply && $reply->message === Script::OF_ANOTHER_LIFE && isset($calls[$i])) {
-                $again[$i] = $this->command($calls[$i]);
+                $again[$i] = $this->commandByHash($calls[$i]);
             }
         }
 
@@ -162,9 +162,9 @@ final class Scripts
      *
      * @return non-empty-list<string>
      */
-    public function spelledOut(array $call): array
+    public function commandByText(array $call): array
     {
-        return $this->asked('EVAL', ScriptText::of($call[0]), $call);
+        return $this->command('EVAL', ScriptText::of($call[0]), $call);
     }
 
     /**
@@ -172,9 +172,9 @@ final class Scripts
      *
      * @return non-empty-list<string>
      */
-    private function command(array $call): array
+    private function commandByHash(array $call): array
     {
-        return $this->asked('EVALSHA', $call[0]->value, $call);
+        return $this->command('EVALSHA', $call[0]->value, $call);
     }
 
     /**
@@ -183,7 +183,7 @@ final class Scripts
      *
      * @return non-empty-list<string>
      */
-    private function asked(string $command, string $script, array $call): array
+    private function command(string $command, string $script, array $call): array
     {
         // A name for a new epoch, should one begin: never the same twice, or what died with the last would live again.
         return [$command, $script, (string) \count($call[1]), ...$call[1], random_bytes(Script::EPOCH) . $this->life($call[1][0]), ...$call[2]];
@@ -215,7 +215,7 @@ final class Scripts
      */
     public function send(array $commands): array
     {
-        return self::accepted($this->sent($commands));
+        return self::accepted($this->exchange($commands));
     }
 
     /**
@@ -229,21 +229,9 @@ final class Scripts
      */
     public function sendOne(array $command): mixed
     {
-        $reply = $this->behind === null ? $this->connection->send([$command])[0] : ($this->sent([$command])[0] ?? null);
+        $reply = $this->behind === null ? $this->connection->send([$command])[0] : ($this->exchange([$command])[0] ?? null);
 
         return $reply instanceof ErrorReply ? self::accepted([$reply])[0] : $reply;
-    }
-
-    /**
-     * @param non-empty-list<non-empty-list<string>> $commands
-     *
-     * @return list<mixed> the replies, also those that are errors
-     *
-     * @throws StoreUnavailable
-     */
-    public function ask(array $commands): array
-    {
-        return $this->sent($commands);
     }
 
     /**
@@ -261,11 +249,11 @@ final class Scripts
     /**
      * @param non-empty-list<non-empty-list<string>> $commands
      *
-     * @return list<mixed>
+     * @return list<mixed> the replies, also those that are errors
      *
      * @throws StoreUnavailable
      */
-    private function sent(array $commands): array
+    public function exchange(array $commands): array
     {
         if ($this->behind === null) {
             return $this->connection->send($commands);

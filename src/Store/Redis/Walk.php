@@ -64,7 +64,7 @@ final class Walk
     {
         $shards = $this->layout->all();
         // Each names other epochs.
-        $ends = fn(): array => array_map(fn(int $shard): array => $this->scripts->spelledOut([Script::Clear, $this->layout->names($shard), []]), $shards);
+        $ends = fn(): array => array_map(fn(int $shard): array => $this->scripts->commandByText([Script::Clear, $this->layout->names($shard), []]), $shards);
         if (\count($shards) > 1) {
             $this->scripts->send($ends());
         }
