@@ -69,12 +69,9 @@ final class PageCache
             }, \PHP_INT_MIN, $arguments);
         }
         add_action('shutdown', function (): void {
-            // Code of a plugin has ended the request in the middle of a hook. The database has the change, and WordPress may not have said all of it.
             if (array_filter($this->begun) !== []) {
-                foreach (['posts', 'terms', 'comment', 'users'] as $group) {
-                    wp_cache_set('last_changed', microtime(), $group);
-                }
-                $this->kill(['network'], 'a change that was cut off');
+                // Code of a plugin has ended the request in the middle of a hook. The database has the change, and WordPress may not have said all of it.
+                $this->plugin->forget('a change that was cut off');
             }
             $this->changes?->again();
         }, \PHP_INT_MIN);
@@ -248,7 +245,7 @@ final class PageCache
     }
 
     /** Whether this request only asks for a page, for any visitor. */
-    private function isVisit(): bool
+    public function isVisit(): bool
     {
         if (PHP_SAPI === 'cli' || is_admin() || wp_doing_cron() || \defined('REST_REQUEST') || \defined('XMLRPC_REQUEST')) {
             return false;

@@ -44,6 +44,7 @@ final class Plugin
         });
         $plugin->transactions->hook();
         $plugin->pages->hook();
+        (new Saves(Settings::ofThisSite(), $plugin->pages->isVisit(...), $plugin->forget(...)))->hook($plugin->transactions);
         // Before WordPress closes the object cache, which is where it goes.
         add_action('shutdown', $plugin->keepPurge(...), \PHP_INT_MAX);
         add_action('larder_measured', [Measurement::class, 'clean']);
@@ -198,6 +199,12 @@ final class Plugin
         if ($cache->trouble() === null || $settings->journal() !== null) {
             $this->begin($cache, $installed);
         }
+    }
+
+    /** Ends all that the caches keep, where it is not known what of it a change concerns. */
+    public function forget(string $why): bool
+    {
+        return wp_cache_flush() && $this->pages->kill(['network'], $why);
     }
 
     /** @return ?int the site with this number; null: there is none */

@@ -36,6 +36,9 @@ final class Transactions
     /** @var list<\Closure(): void> */
     private array $after = [];
 
+    /** @var ?\Closure(string): void */
+    private ?\Closure $writes = null;
+
     public function __construct(
         private readonly ?ObjectCache $cache,
     ) {}
@@ -68,6 +71,12 @@ final class Transactions
     public function after(\Closure $after): void
     {
         $this->after[] = $after;
+    }
+
+    /** @param \Closure(string): void $writes is called with each query that writes, before it is sent */
+    public function writes(\Closure $writes): void
+    {
+        $this->writes = $writes;
     }
 
     public function isOpen(): bool
@@ -128,6 +137,9 @@ final class Transactions
             $this->begin();
         }
         $this->ends = $verb === 'ends' && $this->isOpen;
+        if ($verb === 'writes' && $this->writes !== null) {
+            ($this->writes)($sql);
+        }
 
         return $sql;
     }

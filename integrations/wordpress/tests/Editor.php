@@ -80,7 +80,7 @@ final class Editor
             'Customizer: a setting of the theme' => function () use ($customize): string {
                 $this->code('switch_theme("oracle");');
 
-                return $customize(['oracle::words' => self::word()]);
+                return $customize(['words' => self::word()]);
             },
             'Customizer: styles' => fn(): string => $customize(['custom_css[' . $this->site->run('echo get_stylesheet();') . ']' => 'body{--y:' . self::word() . '}']),
             'Customizer: an entry of a menu' => fn(): string => $customize(['nav_menu_item[-5]' => ['object_id' => 0, 'object' => 'custom', 'type' => 'custom', 'title' => self::word(), 'url' => 'https://y.example/', 'status' => 'publish', 'position' => 9, 'menu_item_parent' => 0, 'nav_menu_term_id' => $this->id('term', 'oracle')]]),

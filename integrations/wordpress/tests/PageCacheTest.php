@@ -958,6 +958,37 @@ final class PageCacheTest extends TestCase
         }
     }
 
+    /** As php-fpm kills a process after its time limit: the database has the change, and no cache was told. */
+    #[DataProvider('stores')]
+    public function testASaveThatIsKilledIsSeenByTheNextRequestOfWordPress(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $save = '$title = $argv[1]; add_filter("add_post_metadata", static function () { echo "saving"; flush(); %s }); wp_update_post(["ID" => 1, "post_title" => $title, "meta_input" => [$title => 1]]);';
+        $show = static function (string $title) use ($site): void {
+            $site->visit('/?another');
+            self::assertStringContainsString("<title>{$title} ", $site->visit('/hello-world/')->body);
+            self::assertTrue($site->visit('/hello-world/')->isHit());
+        };
+        $site->run('wp_update_post(["ID" => 1, "post_title" => "Before"]);');
+        $show('Before');
+        $process = $site->site->start(sprintf($save, 'sleep(300);'), ['Killed'], options: $hasExtension ? null : [], host: $site->host);
+        $process->waitUntil(static fn(string $type, string $said): bool => str_contains($said, 'saving'));
+        // It may still come to its end.
+        $show('Before');
+        $process->signal(\SIGKILL);
+        $process->wait();
+        $show('Killed');
+
+        try {
+            $site->run(sprintf($save, 'trigger_error("The save has a mistake.", E_USER_ERROR);'), ['Mistaken']);
+            self::fail('The save came to its end.');
+        } catch (\RuntimeException $ended) {
+            self::assertStringContainsString('The save has a mistake.', $ended->getMessage());
+        }
+        $show('Mistaken');
+        self::assertSame([], glob("{$site->site->directory()}/*.save-*"));
+    }
+
     public function testAThemeThatIsEditedInWpAdminIsSeen(): void
     {
         $site = $this->site(true);
