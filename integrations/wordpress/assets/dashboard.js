@@ -112,7 +112,7 @@
 					height: 200,
 					legend: { show: false },
 					cursor: { show: false },
-					scales: { x: { time: isTime, range: ( u, min, max ) => ( min === max ? [ min - 30, max + 30 ] : [ min, max ] ) }, y: isLog ? { distr: 3 } : { range: ( u, min, max ) => [ 0, max > 0 ? max * 1.05 : 1 ] } },
+					scales: { x: { time: isTime, range: ( u, min, max ) => ( u.data[ 0 ].length === 1 ? [ min - 30, min + 30 ] : [ min, max ] ) }, y: isLog ? { distr: 3 } : { range: ( u, min, max ) => [ 0, max > 0 ? max * 1.05 : 1 ] } },
 					axes: [ isTime ? { ...axis, space: 90, values: clock } : axis, { ...axis, size: 62, values: ( u, values ) => values.map( ( value ) => ( value === null ? '' : number( value, 2 ) ) ) } ],
 					series: [ {}, ...series.map( ( one, i ) => ( { label: one.label, ...lines[ i ], points: { show: x.length < 3 } } ) ) ],
 				},

@@ -40,10 +40,10 @@ final class PagesScreen
             }
             echo '</dl>';
         }
-        echo '<p>';
+        echo '<div style="margin:1em 0">';
         $this->button('flush', __('Clear all pages', 'larder'));
         $this->button('disable', __('Disable the page cache', 'larder'));
-        echo '</p>';
+        echo '</div>';
         $this->form();
     }
 

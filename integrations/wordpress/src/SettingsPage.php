@@ -55,7 +55,7 @@ final class SettingsPage
         if (\is_int($size)) {
             $this->sizeForm($size);
         }
-        echo '<p class="submit">';
+        echo '<div style="margin:1.5em 0">';
         if (!$report->isOn()) {
             $isForeign = $this->plugin->dropIn->exists() && !$this->plugin->dropIn->isOurs();
             $this->button($isForeign ? 'replace' : 'enable', $isForeign
@@ -66,7 +66,7 @@ final class SettingsPage
             $this->button('flush', __('Flush the object cache', 'larder'), true);
             $this->button('disable', __('Disable the object cache', 'larder'), false);
         }
-        echo '</p>';
+        echo '</div>';
         (new PagesScreen($this->plugin->pages))->show();
         echo '</div>';
     }
@@ -86,7 +86,7 @@ final class SettingsPage
     private function sizeForm(int $size): void
     {
         printf(
-            '<form method="post" action="%s"><input type="hidden" name="action" value="larder"><input type="hidden" name="larder" value="resize">%s<label for="larder-size">%s</label> <input id="larder-size" name="larder-size" type="number" min="4" max="1048576" step="1" value="%d" class="small-text" required> <button class="button">%s</button><p class="description">%s</p></form>',
+            '<form method="post" action="%s" style="margin:1em 0"><input type="hidden" name="action" value="larder"><input type="hidden" name="larder" value="resize">%s<label for="larder-size">%s</label> <input id="larder-size" name="larder-size" type="number" min="4" max="1048576" step="1" value="%d" class="small-text" required> <button class="button">%s</button><p class="description">%s</p></form>',
             esc_url(admin_url('admin-post.php')),
             wp_nonce_field('larder', '_wpnonce', true, false),
             esc_html__('Size of the pool in MB', 'larder'),

@@ -230,6 +230,9 @@ final class FaceTest extends TestCase
         self::assertSame([], $seen['foreign'], 'no request to a third party');
         self::assertSame('The object cache is on and uses shared memory.', $seen['state']);
         self::assertSame(['Hit ratio', 'Operations a second', 'Memory', 'Time saved (a minute)', 'Queries of the database (a minute)'], $seen['charts']);
+        self::assertIsArray($seen['clocks']);
+        self::assertNotSame([], $seen['clocks']);
+        self::assertSame([], array_values(preg_grep('/^\d+:\d+:\d+/', array_filter($seen['clocks'], is_string(...)), \PREG_GREP_INVERT) ?: []), 'the first point is seconds from its neighbours on the axis');
         self::assertSame([3, 4, 3, 3, 4], $seen['tables'], 'columns of the table beside each chart');
         self::assertSame([], $seen['unnamed']);
         self::assertMatchesRegularExpression('/^rgb\(\d+, \d+, \d+\)$/', \is_string($seen['color']) ? $seen['color'] : '');

@@ -29,9 +29,19 @@ export const use = async ({page, site, seen, text}) => {
         await page.waitForFunction(() => document.querySelectorAll('#larder-groups tbody th').length > 0);
     };
 
+    await page.evaluateOnNewDocument(() => {
+        window.drawn = [];
+        const draw = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+            window.drawn.push(text);
+
+            return draw.call(this, text, ...place);
+        };
+    });
     await page.setViewport({width: 1280, height: 900});
     await open(`${site}/wp-admin/index.php?page=larder-dashboard`);
     seen.color = await page.$eval('.larder-dashboard', (element) => getComputedStyle(element).getPropertyValue('--wp-admin-theme-color').trim());
+    seen.clocks = await page.evaluate(() => window.drawn.filter((text) => text.includes(':')));
     seen.state = await text('#larder-state');
     seen.charts = await page.$$eval('.larder-chart', (charts) => charts.map((chart) => chart.closest('.larder-card').querySelector('h2').textContent));
     seen.tables = await page.$$eval('.larder-chart', (charts) => charts.map((chart) => chart.closest('.larder-card').querySelectorAll('details table th[scope=col]').length));
