@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Log;
 
 use Larder\Log;
+use Larder\Token;
 
 /**
  * A log that is a round trip away, in the far store itself. That records each of its writes, also those of processes without a near store.
@@ -22,4 +23,10 @@ interface Away extends Log
 
     /** Whether what is asked along is answered behind all that the far store was asked, as one server does. */
     public function isAskedBehind(): bool;
+
+    /**
+     * Whether a token of the far store tells that nothing has become another thing between a position and itself. A near store that has
+     * followed as far is then no older than the token.
+     */
+    public function reaches(string $position, Token $token): bool;
 }

@@ -16,6 +16,7 @@ use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\System\Caution;
+use Larder\Token;
 use Psr\Log\LoggerInterface;
 
 /**
@@ -140,6 +141,33 @@ final class Follower
         $position = $this->read()->position;
 
         return $position !== null && $this->log->isOfHistory($position);
+    }
+
+    /**
+     * Whether the near store is no older than tokens of the far one, as these tell themselves.
+     *
+     * @param array<array-key, Token> $tokens
+     * @param ?Followed               $followed from before something was read from the near store; null: nothing was, and it is asked now
+     */
+    public function hasReached(array $tokens, ?Followed $followed = null): bool
+    {
+        if (!$this->log instanceof Away) {
+            return false;
+        }
+        $position = ($followed ?? $this->followed())->position;
+        if ($position === null) {
+            return false;
+        }
+        $last = null;
+        foreach ($tokens as $token) {
+            // Those of one answer are mostly one object.
+            if ($token !== $last && !$this->log->reaches($position, $token)) {
+                return false;
+            }
+            $last = $token;
+        }
+
+        return $last !== null;
     }
 
     /** Whether what was read from the near store before the last bringUpToDate() may be out of date. */

@@ -50,8 +50,8 @@ use Psr\Log\LoggerInterface;
  *
  * A request that begins after a write, delete, tag invalidation or clear has finished anywhere sees it. The near store keeps in itself
  * how far it has followed the log. So all processes that share it share the work, and the two are lost together. It is brought up to date
- * before the first read of a request, after each write of its own, and after a miss. A request begins with the store itself or with
- * beginRequest().
+ * before the first read of a request, after each write of its own, and after a miss. A token may tell that it is so already. A request
+ * begins with the store itself or with beginRequest().
  *
  * A value from the far store is kept by the token that the near store gave before the far one was asked. An event that was applied to the
  * near store in between refuses it. So nothing in the near store is older than the events that were applied to it, however long any
@@ -257,6 +257,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             }
             $this->bringUpToDate();
         }
+        $followed = isset($keys[1]) && $this->log instanceof Away ? $this->follower->followed() : null;
         $near = $this->isTrusted ? $this->nearest($keys) : new Fetched([], []);
         $unknown = self::missingIn($near, $keys);
 
@@ -270,7 +271,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             return self::without($unknown, $keys, $found, $failure);
         }
 
-        return $this->filled($keys, $found, $far);
+        return $this->filled($keys, $found, $far, $followed);
     }
 
     /**
@@ -291,10 +292,11 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
      * now on, perhaps from other items. So nothing that is read from now on, or was read with it, may be older than its token.
      *
      * @param list<string> $keys
+     * @param ?Followed    $followed from before anything was found near
      */
-    private function filled(array $keys, Fetched $near, Fetched $far): Fetched
+    private function filled(array $keys, Fetched $near, Fetched $far, ?Followed $followed): Fetched
     {
-        if ($far->tokens === [] || $far->failure !== null || !$this->isTrusted || $this->log instanceof NoLog) {
+        if ($far->tokens === [] || $far->failure !== null || !$this->isTrusted || $this->log instanceof NoLog || $this->follower->hasReached($far->tokens, $followed)) {
             return self::merged($keys, $near, $far);
         }
         $this->lookAgain();
@@ -359,7 +361,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         return match (true) {
             $far === null => $items,
             $this->log->isAskedBehind() => self::merged($keys, $items, $far),
-            default => $this->filled($keys, $items, $far),
+            default => $this->filled($keys, $items, $far, $followed),
         };
     }
 
@@ -445,10 +447,13 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
 
     public function token(string $key): Token
     {
-        // What is read from now on is not older than the token.
-        $this->lookAgain();
+        $token = $this->far->token($key);
+        if (!$this->isUpToDate || !$this->follower->hasReached([$token])) {
+            // What is read from now on is not older than the token.
+            $this->lookAgain();
+        }
 
-        return $this->far->token($key);
+        return $token;
     }
 
     public function save(array $items, SaveMode $mode = SaveMode::Set): array

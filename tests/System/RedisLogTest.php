@@ -308,6 +308,94 @@ final class RedisLogTest extends OneRedis
         }
     }
 
+    public function testAMissCostsNoQuestionToTheLogWhereNothingHasChanged(): void
+    {
+        $proxy = new Proxy(self::server()->socket);
+        $cache = Cache::open("array: > redis+unix:{$proxy->socket}?prefix=test");
+        $other = new Cache(self::far());
+        $other->setMany(['part' => 1, 'more' => 1]);
+        self::assertSame(['part' => 1, 'more' => 1], $cache->getMany(['part', 'more']));
+        $make = static function (string $whole) use ($cache): void {
+            self::assertNull($cache->get($whole));
+            self::assertTrue($cache->set($whole, ['made of', $cache->get('part'), $cache->get('more')]));
+        };
+        // The server knows the scripts from then on.
+        $make('the first');
+        $cache->token('part');
+        self::assertSame(3, $proxy->roundTripsOf(static function () use ($cache, $make): void {
+            $cache->refresh();
+            self::assertSame(1, $cache->get('part'));
+            $make('whole');
+        }), 'The log, the miss, and the fill.');
+        self::assertSame(2, $proxy->roundTripsOf(static fn() => $make('another')), 'A fill changes nothing.');
+        self::assertSame(2, $proxy->roundTripsOf(static function () use ($cache): void {
+            self::assertSame(['part' => 1], $cache->getMany(['part', 'missing']));
+            self::assertSame(1, $cache->get('more'));
+            $cache->token('part');
+            self::assertSame(1, $cache->get('part'));
+        }), 'The miss and the token.');
+        $other->set('else', 2);
+        self::assertSame(3, $proxy->roundTripsOf(static fn() => $make('a third')), 'It might have been one of these.');
+    }
+
+    /** @return iterable<string, array{\Closure(Cache): mixed, mixed}> what another process does once, and what it leaves */
+    public static function changesBeforeAMiss(): iterable
+    {
+        yield 'set' => [static fn(Cache $other) => $other->set('part', 2, 100, ['tag']), 2];
+        yield 'set of several' => [static fn(Cache $other) => $other->setMany(['a' => 1, 'part' => 2, 'b' => 1]), 2];
+        yield 'delete' => [static fn(Cache $other) => $other->delete('part'), null];
+        yield 'increment' => [static fn(Cache $other) => $other->increment('part'), 2];
+        yield 'update' => [static fn(Cache $other) => $other->update('part', static fn(): int => 2), 2];
+        yield 'set for no time' => [static fn(Cache $other) => $other->set('part', 2, 0), null];
+        yield 'invalidation of a tag' => [static fn(Cache $other) => $other->invalidateTags(['tag']), null];
+        yield 'clear' => [static fn(Cache $other) => $other->clear(), null];
+    }
+
+    /** @param \Closure(Cache): mixed $change */
+    #[DataProvider('changesBeforeAMiss')]
+    public function testEachChangeIsSeenThatWasBeforeAMiss(\Closure $change, mixed $left): void
+    {
+        foreach (['one by one', 'in a batch', 'token'] as $way) {
+            $cache = Cache::open(sprintf('array: > redis+unix:%s?prefix=test', self::server()->socket));
+            $other = new Cache(self::far());
+            $other->set('part', 1, 100, ['tag']);
+            self::assertSame([1, 1], [$cache->get('part'), $cache->get('part')], 'It is near.');
+            $cache->refresh();
+            self::assertSame(1, $cache->get('part'), 'The log has been read.');
+            $change($other);
+            if ($way === 'in a batch') {
+                self::assertSame($left, $cache->getMany(['part', 'absent'])['part'] ?? null);
+            } else {
+                $way === 'token' ? $cache->token('absent') : self::assertNull($cache->get('absent'));
+                self::assertSame($left, $cache->get('part'), $way);
+            }
+        }
+    }
+
+    public function testANearStoreThatAnotherProcessHasBroughtFurtherIsNoOlderThanAMiss(): void
+    {
+        $proxy = new Proxy(self::server()->socket);
+        $pools = new Pools(8 << 20);
+        try {
+            $far = "redis+unix:{$proxy->socket}?prefix=test";
+            [$tier, $neighbour] = [self::tier($pools->open('test'), $far), self::tier($pools->open('test'), $far)];
+            $other = self::far();
+            $other->save([new Item('part', 1), new Item('else', 1)]);
+            self::assertSame([1, 1], [$tier->read('part'), $tier->read('else')]);
+            $tier->beginRequest();
+            self::assertSame(1, $tier->read('part'));
+            $other->save([new Item('else', 2)]);
+            $neighbour->beginRequest();
+            self::assertSame(1, $neighbour->read('part'));
+            self::assertSame(1, $proxy->roundTripsOf(static function () use ($tier): void {
+                self::assertNull($tier->read('absent'));
+                self::assertSame(1, $tier->read('part'));
+            }));
+        } finally {
+            $pools->remove();
+        }
+    }
+
     #[TestWith(['array:'])]
     #[TestWith(['array: > array:'])]
     public function testAnAdditionIsJudgedByAMomentBeforeAllThatWasReadNear(string $near): void

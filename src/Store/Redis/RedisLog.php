@@ -9,6 +9,7 @@ use Larder\Log\Away;
 use Larder\Log\Event;
 use Larder\Log\News;
 use Larder\System\Caution;
+use Larder\Token;
 use Psr\Log\LoggerAwareInterface;
 use Psr\Log\LoggerInterface;
 
@@ -76,6 +77,23 @@ final class RedisLog implements Away, LoggerAwareInterface
     public function isAskedBehind(): bool
     {
         return $this->layout->shards === 0;
+    }
+
+    /**
+     * A token is of the clock, which goes on with each event, and once more when that has changed anything. So one tick past the last
+     * event's is its own change. Or it is an event that has changed nothing under any key. The clock of one shard tells nothing of the others.
+     */
+    public function reaches(string $position, Token $token): bool
+    {
+        if ($this->layout->shards > 0) {
+            return false;
+        }
+        [, $mark, $life] = explode(self::AND, $position) + ['', '', ''];
+
+        // Behind them may stand that it is of a counter.
+        return substr($token->epoch, Script::EPOCH, Life::NAME) === $life
+            && bin2hex(substr($token->epoch, 0, Script::EPOCH)) === substr($mark, 0, 2 * Script::EPOCH)
+            && strcmp(sprintf('%012x', $token->clock - 1), substr($mark, 2 * Script::EPOCH)) <= 0;
     }
 
     public function since(?string $position): News
