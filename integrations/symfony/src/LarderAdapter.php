@@ -50,6 +50,9 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     /** @var \Closure(string, mixed, bool, mixed): CacheItem */
     private readonly \Closure $make;
 
+    /** @var \Closure(string, mixed): CacheItem */
+    private readonly \Closure $found;
+
     private readonly bool $judges;
 
     /** No caller can have this object: what it is identical to was not in the store. */
@@ -90,6 +93,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
         $this->judges = \in_array(Capability::Tokens, $this->cache->store->capabilities(), true);
         $this->items = new Items();
         $this->make = $this->items->make;
+        $this->found = $this->items->found;
         $this->absent = new \stdClass();
     }
 
@@ -218,7 +222,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
             $this->logFetch($key, $failure);
         }
 
-        return $this->item($key, $kept);
+        return $kept === $this->absent ? ($this->make)($key, null, false, []) : ($this->found)($key, $kept);
     }
 
     /**
@@ -643,17 +647,6 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
         return $this->cache->defaultTtl ?? Ttl::Forever;
     }
 
-    private function item(string $key, mixed $kept): CacheItem
-    {
-        if ($kept === $this->absent) {
-            return ($this->make)($key, null, false, []);
-        }
-
-        return \is_array($kept) && isset($kept[0]) && $kept[0] === Kept::MARK
-            ? ($this->make)($key, $kept[1] ?? null, true, $kept[2] ?? [])
-            : ($this->make)($key, $kept, true, []);
-    }
-
     /**
      * @param array<array-key, string> $ids   by key
      * @param array<array-key, mixed>  $found by id
@@ -664,7 +657,7 @@ final class LarderAdapter implements AdapterInterface, CacheInterface, TagAwareA
     {
         foreach ($ids as $key => $id) {
             $key = (string) $key;
-            yield $key => $this->item($key, \array_key_exists($id, $found) ? $found[$id] : $this->absent);
+            yield $key => \array_key_exists($id, $found) ? ($this->found)($key, $found[$id]) : ($this->make)($key, null, false, []);
         }
     }
 
