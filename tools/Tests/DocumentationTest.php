@@ -28,7 +28,7 @@ final class DocumentationTest extends TestCase
         'ACL SETUSER asking on >hunter4 +@connection +sentinel|get-master-addr-by-name' => 'is for a sentinel\'s console; RedisUsersTest has this user',
         'services:' => 'is for an application of Symfony; MissesTest and DeferredTest have what it calls',
         '# config/packages/larder.yaml' => 'is for an application of Symfony; the tests of integrations/symfony boot one with it',
-        "'stores' => [" => 'is for an application of Laravel; the tests of integrations/laravel have one',
+        "'stores' => [" => 'is for an application of Laravel; the tests of integrations/laravel boot one with it',
         '<!-- app/etc/local.xml -->' => 'is for OpenMage; the tests of integrations/magento1 make what it names',
         "'cache' => [" => 'is for Magento; the tests of integrations/magento2 make what it names',
         '# /etc/systemd/system/larder.service' => 'is for systemd; what it starts is tested as a command',

@@ -543,6 +543,26 @@ final class LarderStoreTest extends TestCase
         self::assertSame(2, $limiter->remaining('login', 2));
     }
 
+    public function testTheStoresOfThePageForUsersAreKeptApart(): void
+    {
+        preg_match('/^```\n(.*?)^```$/ms', (string) file_get_contents(__DIR__ . '/../../../docs/laravel.md'), $block);
+        $near = $this->pools->dsn('shared memory');
+        /** @var array{stores: array<string, array<string, string>>} */
+        $config = eval('return [' . strtr($block[1] ?? '', ['shm:site' => $near, 'shm: >' => "{$near} >", 'redis://cache.internal' => $this->pools->dsn('SQLite')]) . '];');
+        $application = $this->application([]);
+        $configuration = $application->make('config');
+        self::assertInstanceOf(Configuration::class, $configuration);
+        $configuration->set('cache.stores', $config['stores']);
+        self::assertSame(['larder', 'fleet'], array_keys($config['stores']));
+        $caches = $application->make(CacheManager::class);
+        foreach (['larder', 'fleet'] as $name) {
+            self::assertTrue($caches->store($name)->put('key', $name, 60));
+        }
+        foreach (['larder', 'fleet'] as $name) {
+            self::assertSame($name, $caches->store($name)->get('key'));
+        }
+    }
+
     public function testSessionsAreKept(): void
     {
         $application = $this->application(['dsn' => $this->pools->dsn('array')], $this->pools->dsn('SQLite'));
