@@ -430,7 +430,7 @@ final class CacheWritesContract extends Suite
         self::assertSame(105, $this->value('key'));
     }
 
-    public function testAnUpdateIsAWriteWithTheTtlAndTheTagsOfItsDraft(): void
+    public function testAnUpdateIsAWriteWithTheTtlAndTheTagsOfItsPendingItem(): void
     {
         if ($this->cannotJudge()) {
             return;

@@ -67,7 +67,7 @@ final class PoolRememberingTest extends TestCase
         self::assertSame($look, $this->cache->get('other envelope'));
     }
 
-    public function testADraftShapesTheItem(): void
+    public function testAPendingItemShapesTheItem(): void
     {
         $value = $this->cache->remember('short', static function (PendingItem $pending): string {
             $pending->expireAfter(50);
@@ -93,7 +93,7 @@ final class PoolRememberingTest extends TestCase
         }
     }
 
-    public function testADraftsTagsAreKept(): void
+    public function testTagsOfAPendingItemAreKept(): void
     {
         $this->cache->remember('key', static function (PendingItem $pending): string {
             $pending->tag('late');

@@ -40,7 +40,7 @@ final class PendingItemTest extends TestCase
         self::assertSame([2], $third);
     }
 
-    public function testADraftShapesTheItem(): void
+    public function testAPendingItemShapesTheItem(): void
     {
         $now = time();
         $cache = new Cache(new ArrayStore(clock: static function () use (&$now): int {

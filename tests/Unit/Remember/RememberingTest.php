@@ -191,7 +191,7 @@ final class RememberingTest extends RememberingCase
         self::assertCount(1, $this->logger->lines);
     }
 
-    public function testADraftAddsTagsThatAreChecked(): void
+    public function testAPendingItemAddsTagsThatAreChecked(): void
     {
         $pending = new PendingItem('key', null, ['a']);
         $pending->tag('b', 'a', 'c');
