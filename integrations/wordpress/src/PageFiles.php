@@ -15,8 +15,8 @@ namespace Larder\WordPress;
  *     log-EPOCH        8 bytes for each invalidated tag: a hash of it
  *     log.lock         of writers, one at a time
  *     locks/N          of those that make pages
- *     3f/3f9c…         a page: a hash of the rest, the length of the head in 8 digits, the head, and the parts. The head is a
- *                      serialised array, and has the lengths of the parts
+ *     3f/3f9c…         a page: a hash of the head, its length in 8 digits, the head, and the parts. The head is a serialised
+ *                      array, and has the lengths of the parts and their hashes
  *     kept-NAME        what the plugin keeps beside the pages: a hash of the rest, and a serialised array
  *     watched/HASH     there if pages may carry a tag, of those whose changes mostly concern no page. The log has no others of these
  *
@@ -33,7 +33,7 @@ final class PageFiles implements PageStore
     private const FOLDERS = 256;
 
     /** Parts of a page that lie behind its head as they are, so that a hit need not take them apart. */
-    private const PARTS = ['gzip' => 0, 'br' => 0, 'marks' => 0, 'tags' => 0];
+    private const PARTS = ['gzip' => 0, 'br' => 0, 'tags' => 0];
 
     private ?string $trouble = null;
 
@@ -141,7 +141,9 @@ final class PageFiles implements PageStore
             return null;
         }
 
-        return ['tags' => self::unserialised(\is_string($page['tags'] ?? null) ? $page['tags'] : '')] + $page;
+        $tags = @gzuncompress(\is_string($page['tags'] ?? null) ? $page['tags'] : '');
+
+        return ['tags' => self::unserialised((string) $tags)] + $page;
     }
 
     public function kept(string $name): array
@@ -314,11 +316,11 @@ final class PageFiles implements PageStore
     {
         $parts = [];
         foreach (array_intersect_key($page, self::PARTS) as $name => $part) {
-            $parts[$name] = \is_string($part) ? $part : serialize($part);
+            $parts[$name] = \is_string($part) ? $part : (string) gzcompress(serialize($part));
         }
-        $head = serialize(array_diff_key($page, $parts) + ['parts' => array_map(strlen(...), $parts)]);
+        $head = serialize(array_diff_key($page, $parts) + ['parts' => array_map(strlen(...), $parts), 'sums' => array_map(static fn(string $part): string => hash('xxh3', $part), array_diff_key($parts, ['tags' => 0]))]);
 
-        return self::hashed(sprintf('%08d', \strlen($head)) . $head . implode('', $parts));
+        return hash('xxh3', $head) . sprintf('%08d', \strlen($head)) . $head . implode('', $parts);
     }
 
     private static function hashed(string $text): string

@@ -14,6 +14,8 @@ use Larder\SharedMemory;
  * A page is looked for under the address as the visitor wrote it, and that is not taken apart. Only an address that PageRequest has found
  * good has ever got a page, and it has no other name.
  *
+ * The way of a hit calls few methods: the first call of each in a request costs as much as a dozen lines.
+ *
  * @phpstan-import-type Rules from PageRequest
  */
 final class PageHit
@@ -24,6 +26,8 @@ final class PageHit
     public const LONGEST_URI = 2_000;
 
     public const LONGEST_HOST = 255;
+
+    private const NAMED = ':page:';
 
     /** Headers by which a client or a proxy may change what a site takes the request for. */
     private const HEADERS = [
@@ -60,7 +64,9 @@ final class PageHit
         $rules = $installed['rules'] ?? [];
         /** @phpstan-var Rules $rules the plugin has written them */
         $key = self::asked($_SERVER, $_COOKIE, $rules);
-        if ($key === '' || self::isLate() || self::hasJournal($installed)) {
+        $journal = $installed['journal'] ?? null;
+        // Mostly nothing was said, and there is no journal.
+        if ($key === '' || headers_sent() || (ob_get_level() > 0 && (int) ob_get_length() > 0) || (\is_string($journal) && is_file($journal) && self::hasJournal($installed))) {
             return;
         }
         $pool = null;
@@ -75,7 +81,9 @@ final class PageHit
             } catch (PoolUnusable|\ValueError) {
                 return;
             }
-            $page = $pool->get(self::name($installed, $key));
+            $prefix = $installed['prefix'] ?? '';
+            // As name() has it.
+            $page = $pool->get((\is_string($prefix) ? $prefix : '') . self::NAMED . $key);
         } elseif ($store === 'files') {
             $directory = self::directory($installed);
             $page = self::inFile($directory, $key);
@@ -138,12 +146,11 @@ final class PageHit
         if (isset($server['HTTP_X_FORWARDED_HOST']) && $server['HTTP_X_FORWARDED_HOST'] !== ($server['HTTP_HOST'] ?? '')) {
             return 'header:HTTP_X_FORWARDED_HOST';
         }
-        $proxy = self::proxy($server);
-        if ($proxy !== '||' && preg_match('~^(?:|https?)\|(?:|on|off)\|\d{0,5}$~D', $proxy) !== 1) {
+        if ((isset($server['HTTP_X_FORWARDED_PROTO']) || isset($server['HTTP_X_FORWARDED_SSL']) || isset($server['HTTP_X_FORWARDED_PORT'])) && preg_match('~^(?:|https?)\|(?:|on|off)\|\d{0,5}$~D', self::proxy($server)) !== 1) {
             return 'header:HTTP_X_FORWARDED_PROTO';
         }
-        $accept = self::text($server, 'HTTP_ACCEPT');
-        if ($accept !== '' && $accept !== '*/*' && (preg_match('~^\s*(?:text/html|text/\*|\*/\*|application/(?:xhtml|rss|atom|rdf)\+xml|(?:text|application)/xml)(?![\w+.-])~i', $accept) !== 1 || preg_match('~json|markdown~i', $accept) === 1)) {
+        $accept = $server['HTTP_ACCEPT'] ?? '';
+        if (\is_string($accept) && $accept !== '' && $accept !== '*/*' && (preg_match('~^\s*(?:text/html|text/\*|\*/\*|application/(?:xhtml|rss|atom|rdf)\+xml|(?:text|application)/xml)(?![\w+.-])~i', $accept) !== 1 || preg_match('~json|markdown~i', $accept) === 1)) {
             return 'header:HTTP_ACCEPT';
         }
         foreach ($cookies as $name => $_) {
@@ -173,7 +180,9 @@ final class PageHit
         $isSecure = ($https !== '' && \is_string($https) && strtolower($https) !== 'off') || ($server['SERVER_PORT'] ?? '') === '443';
 
         // What a proxy says counts only where wp-config.php believes it. So it makes pages of its own.
-        return ($isSecure ? 'https|' : 'http|') . self::proxy($server) . "|{$address}";
+        $proxy = isset($server['HTTP_X_FORWARDED_PROTO']) || isset($server['HTTP_X_FORWARDED_SSL']) || isset($server['HTTP_X_FORWARDED_PORT']) ? self::proxy($server) : '||';
+
+        return ($isSecure ? 'https|' : 'http|') . "{$proxy}|{$address}";
     }
 
     /** @param array<array-key, mixed> $installed */
@@ -181,7 +190,7 @@ final class PageHit
     {
         $prefix = $installed['prefix'] ?? '';
 
-        return (\is_string($prefix) ? $prefix : '') . ':page:' . $key;
+        return (\is_string($prefix) ? $prefix : '') . self::NAMED . $key;
     }
 
     /** @param array<array-key, mixed> $installed */
@@ -212,40 +221,41 @@ final class PageHit
     }
 
     /**
-     * The page in a file, whether it may be served or not.
+     * The page in a file, as PageFiles has packed it, whether it may be served or not. Its tags are still packed.
      *
-     * @return array<array-key, mixed>|null
+     * @return array<array-key, mixed>|null null: no whole page
      */
     public static function inFile(string $directory, string $key): ?array
     {
         $text = @file_get_contents($directory . '/' . self::file($key));
-        $page = $text === false ? null : self::unpacked($text);
-
-        return $page !== null && ($page['key'] ?? null) === $key ? $page : null;
-    }
-
-    /**
-     * What lies in a file of a page, as PageFiles has packed it. Its tags are still serialised.
-     *
-     * @return array<array-key, mixed>|null null: no whole page
-     */
-    private static function unpacked(string $text): ?array
-    {
-        if (hash('xxh3', substr($text, 16)) !== substr($text, 0, 16)) {
+        if ($text === false) {
             return null;
         }
         $length = (int) substr($text, 16, 8);
-        $page = unserialize(substr($text, 24, $length), ['allowed_classes' => false]);
-        if (!\is_array($page) || !\is_array($page['parts'] ?? null)) {
+        $head = substr($text, 24, $length);
+        if (hash('xxh3', $head) !== substr($text, 0, 16)) {
             return null;
         }
+        $page = unserialize($head, ['allowed_classes' => false]);
+        if (!\is_array($page) || ($page['key'] ?? null) !== $key || !\is_array($page['parts'] ?? null)) {
+            return null;
+        }
+        $sums = \is_array($page['sums'] ?? null) ? $page['sums'] : [];
         $begin = 24 + $length;
         foreach ($page['parts'] as $name => $length) {
             $length = \is_int($length) ? $length : 0;
-            $page[$name] = substr($text, $begin, $length);
+            $part = substr($text, $begin, $length);
             $begin += $length;
+            // Tags have a sum of their own, and no hit reads them.
+            if ($part !== '' && $name !== 'tags' && hash('xxh3', $part) !== ($sums[$name] ?? null)) {
+                return null;
+            }
+            $page[$name] = $part;
         }
-        unset($page['parts']);
+        if ($begin !== \strlen($text)) {
+            return null;
+        }
+        unset($page['parts'], $page['sums']);
 
         return $page;
     }
@@ -276,7 +286,7 @@ final class PageHit
             return false;
         }
         $log = "{$directory}/log-{$epoch}";
-        clearstatcache(true, $log);
+        clearstatcache();
         $length = @filesize($log);
         if ($length === false || $length < $position) {
             return false;
@@ -331,20 +341,21 @@ final class PageHit
         }
         header('Age: ' . ($now > $made ? $now - $made : 0), false);
         header('Cache-Status: Larder; hit; ' . ($isStale ? 'detail=stale; ' : '') . 'ttl=' . ($until - $now), false);
-        $etag = self::text($page, 'etag');
-        $known = self::text($_SERVER, 'HTTP_IF_NONE_MATCH');
-        if ($known !== '' && $status === 200 && $etag !== '' && (trim($known) === '*' || str_contains($known, substr($etag, 2)))) {
+        $known = $_SERVER['HTTP_IF_NONE_MATCH'] ?? '';
+        $etag = $page['etag'] ?? '';
+        if ($known !== '' && $status === 200 && \is_string($known) && \is_string($etag) && $etag !== '' && (trim($known) === '*' || str_contains($known, substr($etag, 2)))) {
             http_response_code(304);
             header_remove('Content-Type');
             exit;
         }
-        $accepts = self::text($_SERVER, 'HTTP_ACCEPT_ENCODING');
-        $body = self::text($page, 'br');
+        $accepts = \is_string($_SERVER['HTTP_ACCEPT_ENCODING'] ?? null) ? $_SERVER['HTTP_ACCEPT_ENCODING'] : '';
+        $body = \is_string($page['br'] ?? null) ? $page['br'] : '';
         if ($body !== '' && self::accepts('br', $accepts)) {
             header('Content-Encoding: br', false);
         } else {
-            $body = self::text($page, 'gzip');
-            if (self::accepts('gzip', $accepts)) {
+            $body = \is_string($page['gzip'] ?? null) ? $page['gzip'] : '';
+            // Browsers name it first.
+            if ($accepts === 'gzip' || str_starts_with($accepts, 'gzip,') || self::accepts('gzip', $accepts)) {
                 header('Content-Encoding: gzip', false);
             } else {
                 $body = (string) gzdecode($body);
@@ -353,6 +364,10 @@ final class PageHit
         header('Content-Length: ' . \strlen($body), false);
         if ($_SERVER['REQUEST_METHOD'] === 'HEAD') {
             exit;
+        }
+        if (ob_get_level() === 1) {
+            // What PHP's own setting output_buffering began is empty, and would copy the page.
+            ob_end_clean();
         }
         exit($body);
     }
@@ -442,9 +457,7 @@ final class PageHit
      */
     private static function proxy(array $server): string
     {
-        return isset($server['HTTP_X_FORWARDED_PROTO']) || isset($server['HTTP_X_FORWARDED_SSL']) || isset($server['HTTP_X_FORWARDED_PORT'])
-            ? self::text($server, 'HTTP_X_FORWARDED_PROTO') . '|' . self::text($server, 'HTTP_X_FORWARDED_SSL') . '|' . self::text($server, 'HTTP_X_FORWARDED_PORT')
-            : '||';
+        return self::text($server, 'HTTP_X_FORWARDED_PROTO') . '|' . self::text($server, 'HTTP_X_FORWARDED_SSL') . '|' . self::text($server, 'HTTP_X_FORWARDED_PORT');
     }
 
     /** @param array<array-key, mixed> $from */
