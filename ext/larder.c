@@ -80,6 +80,7 @@ static PHP_MINIT_FUNCTION(larder)
     sapi_module.deactivate = deactivate_and_keep_house;
     REGISTER_INI_ENTRIES();
     larder_register_classes();
+    larder_computations_begin();
     larder_hooks_begin(type == MODULE_TEMPORARY);
     larder_strays_begin();
     return SUCCESS;

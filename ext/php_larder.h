@@ -31,5 +31,6 @@ ZEND_TSRMLS_CACHE_EXTERN()
 
 /* Registers the classes; MINIT. */
 void larder_register_classes(void);
+void larder_computations_begin(void); /* remember.c */
 
 #endif

@@ -167,9 +167,9 @@ static zend_object *create_computation(zend_class_entry *class)
     return &self->object;
 }
 
-void larder_make_computations(zend_class_entry *class)
+void larder_computations_begin(void)
 {
-    class->create_object = create_computation;
+    larder_computation_class->create_object = create_computation;
     memcpy(&computation_handlers, zend_get_std_object_handlers(), sizeof computation_handlers);
     computation_handlers.offset = offsetof(computation, object);
     computation_handlers.clone_obj = NULL;

@@ -301,7 +301,6 @@ void larder_register_classes(void)
     zend_class_entry *exception = register_class_Larder_Exception(zend_ce_throwable);
     larder_token_class = register_class_Larder_Token();
     larder_computation_class = register_class_Larder_Computation();
-    larder_make_computations(larder_computation_class);
     larder_pool_unusable_class = register_class_Larder_Exception_PoolUnusable(spl_ce_RuntimeException, exception);
     larder_unstorable_class = register_class_Larder_Exception_Unstorable(spl_ce_RuntimeException, exception);
     larder_not_a_counter_class = register_class_Larder_Exception_NotACounter(spl_ce_RuntimeException, exception);

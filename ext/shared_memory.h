@@ -174,10 +174,6 @@ bool larder_read_tags_of(larder_terms *terms, const shared_memory *self, zend_ar
 void larder_discard_tags(const shared_memory *self, const larder_terms *terms,
                          const uint64_t own[LARDER_TAGS_ON_STACK]);
 
-/* ---- computations (remember.c) ---- */
-
-void larder_make_computations(zend_class_entry *class);
-
 /* Microseconds, as items keep them. */
 uint32_t larder_cost_of(double seconds);
 
