@@ -35,7 +35,7 @@ final class Journal
      * A delivery that failed is tried again after so many times what it took: of a store that refuses at once the others learn soon
      * that it is back, and few of them wait for one that does not answer. In seconds at least and at most.
      */
-    private const TIMES_LONGER = 10.0;
+    private const TIMES_LONGER = 2.0;
 
     private const SHORTEST_PAUSE = 0.05;
 

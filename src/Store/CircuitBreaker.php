@@ -10,7 +10,8 @@ use Larder\System\UserDirectory;
 
 /**
  * Keeps processes from waiting again and again for a server that does not answer. After a failure, no process of this machine asks
- * the server for a while. Then one process tries, and the others go on only when that has worked.
+ * the server for a while. Then one process tries, and the others go on only when it has an answer. That it could connect tells nothing: the
+ * system accepts connections for a server that stands still.
  *
  * The processes of a user share a file for each server that has failed. It holds the time until which the server is left alone. Only a
  * process that is about to connect looks at it. Where the file cannot be had, each process keeps the time to itself.
@@ -21,6 +22,15 @@ final class CircuitBreaker
 {
     /** Bytes of the file: a time, and the cause. */
     private const LONGEST = 400;
+
+    /** Seconds after a failure that took no time, as where nothing listens. It costs next to nothing to try that again. */
+    private const SHORTEST_PAUSE = 0.05;
+
+    /** A process that tries has so many times the timeout, until another one takes it for dead. */
+    private const TIMES_LONGER = 1.1;
+
+    /** Seconds that the process that tries has. */
+    private readonly float $turn;
 
     /** In Unix seconds. */
     private float $notBefore = 0.0;
@@ -42,21 +52,25 @@ final class CircuitBreaker
     /**
      * @param string               $server     the name that all processes give it
      * @param float                $retryAfter seconds after a failure in which no process asks; 0: there is no breaker
+     * @param float                $timeout    seconds that a process waits for the server at most; 0: for ever
      * @param ?string              $directory  where the file is; null: one of this user's, in the system's for temporary files
      * @param ?\Closure(): float  $clock      Unix seconds; null: PHP's
      */
     public function __construct(
         private readonly string $server,
         private readonly float $retryAfter,
+        float $timeout,
         private readonly ?string $directory = null,
         private readonly ?\Closure $clock = null,
-    ) {}
+    ) {
+        $this->turn = $timeout > 0.0 ? self::TIMES_LONGER * $timeout : $retryAfter;
+    }
 
     /** Whether to ask the server now. After a yes the caller says whether it failed(), refused() or worked(). */
     public function allows(): bool
     {
         $now = $this->now();
-        if ($now < $this->notBefore && $this->notBefore <= $now + $this->retryAfter && !$this->isTakenBack()) {
+        if ($this->isAhead($this->notBefore, $now) && !$this->isTakenBack()) {
             return false;
         }
         // Most often there is no file. Then it does not matter whether the directory can be trusted, which takes longer to tell.
@@ -83,7 +97,7 @@ final class CircuitBreaker
             if (!$place->holds($file, $path)) {
                 return !$this->isClosedBy($place, $path, $now);
             }
-            $place->replace($path, self::line($now + $this->retryAfter, $this->why));
+            $place->replace($path, self::line($now + $this->turn, $this->why));
 
             return $this->tries = true;
         } finally {
@@ -91,15 +105,18 @@ final class CircuitBreaker
         }
     }
 
-    /** @param string $why the cause, which others are told as well */
-    public function failed(string $why = ''): void
+    /**
+     * @param string $why    the cause, which others are told as well
+     * @param bool   $waited false: it failed at once
+     */
+    public function failed(string $why = '', bool $waited = true): void
     {
         $this->why = $why;
         if ($this->retryAfter <= 0.0) {
             return;
         }
         $this->tries = false;
-        $this->notBefore = $this->now() + $this->retryAfter;
+        $this->notBefore = $this->now() + ($waited ? $this->retryAfter : min($this->retryAfter, self::SHORTEST_PAUSE));
         $this->isShared = false;
         $path = $this->path();
         $place = $this->place;
@@ -109,6 +126,7 @@ final class CircuitBreaker
         }
     }
 
+    /** It has answered. */
     public function worked(): void
     {
         $this->notBefore = 0.0;
@@ -141,8 +159,7 @@ final class CircuitBreaker
     {
         [$until, $this->why] = explode(' ', (string) $place->contents($path, self::LONGEST), 2) + [1 => ''];
         $until = (float) $until;
-        // A clock that was set back must not close it for longer than ever was meant.
-        if ($now < $until && $until <= $now + $this->retryAfter) {
+        if ($this->isAhead($until, $now)) {
             $this->notBefore = $until;
             $this->isShared = true;
 
@@ -150,6 +167,12 @@ final class CircuitBreaker
         }
 
         return false;
+    }
+
+    /** A clock that was set back must not keep processes away for longer than ever was meant. */
+    private function isAhead(float $until, float $now): bool
+    {
+        return $now < $until && $until <= $now + max($this->retryAfter, $this->turn);
     }
 
     /** Whether the server has answered another process since. */

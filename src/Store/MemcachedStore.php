@@ -98,8 +98,8 @@ final class MemcachedStore implements Store, Leases
             $host,
             $port ?? 11_211,
             $socket,
-            $dsn->seconds('timeout', 1.0),
-            $dsn->seconds('retry_after', 1.0),
+            $dsn->seconds('timeout', Server::TIMEOUT),
+            $dsn->seconds('retry_after', Server::RETRY_AFTER),
             $dsn->switch('persistent', false),
         );
 

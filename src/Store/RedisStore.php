@@ -37,6 +37,7 @@ use Larder\Store\Redis\RedisLeases;
 use Larder\Store\Redis\RedisLog;
 use Larder\Store\Redis\Script;
 use Larder\Store\Redis\Scripts;
+use Larder\Store\Redis\Server;
 use Larder\Store\Redis\ServerTime;
 use Larder\Store\Redis\Walk;
 use Larder\StoreStatistics;
@@ -136,7 +137,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         string $prefix = Prefix::DEFAULT,
         private readonly Payload $payload = new Payload(new PhpSerializer()),
         int $shards = 0,
-        float $timeout = 1.0,
+        float $timeout = Server::READ_TIMEOUT,
         private readonly Noted $noted = new Noted(),
         bool $trustsDisk = false,
         ?NearTags $nearTags = null,
@@ -165,7 +166,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
             $dsn->text('prefix', Prefix::DEFAULT),
             Payload::fromDsn($dsn, $dsn->text('prefix', Prefix::DEFAULT)),
             $shards,
-            $dsn->seconds('read_timeout', 1.0),
+            $dsn->seconds('read_timeout', Server::READ_TIMEOUT),
             new Noted("redis {$dsn->scheme} " . serialize([$dsn->hosts, $dsn->path, $dsn->text('service', '')])),
             match ($persistence = $dsn->text('persistence', 'distrusted')) {
                 'distrusted' => false,

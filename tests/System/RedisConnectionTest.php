@@ -147,6 +147,107 @@ final class RedisConnectionTest extends OwnServers
         }
     }
 
+    /**
+     * The system accepts connections for a server that stands still.
+     *
+     * @param \Closure(Server): Connection $connect
+     */
+    #[DataProvider('clients')]
+    public function testOthersGoOnWhenAServerHasAnsweredAndNotWhenItWasConnectedTo(\Closure $connect): void
+    {
+        $scratch = new Scratch();
+        $server = new Server(socket: "{$scratch->path}/socket", timeout: 60.0, readTimeout: 60.0, retryAfter: 0.01);
+        $isLetAsk = static function () use ($connect, $server): bool {
+            try {
+                $connect($server)->send([['PING']]);
+
+                return true;
+            } catch (StoreUnavailable) {
+                return false;
+            }
+        };
+        self::assertFalse($isLetAsk(), 'Nothing listens there.');
+        $listener = stream_socket_server("unix://{$server->socket}");
+        self::assertIsResource($listener);
+        usleep(20_000);
+        $child = pcntl_fork();
+        if ($child === 0) {
+            $isLetAsk();
+            posix_kill((int) getmypid(), \SIGKILL);
+        }
+        try {
+            $visitor = stream_socket_accept($listener, 60.0);
+            self::assertIsResource($visitor);
+            self::assertFalse($isLetAsk());
+            $none = [$listener];
+            $nothing = null;
+            self::assertSame(0, stream_select($none, $nothing, $nothing, 0), 'It was asked although it had not answered.');
+            $answering = stream_socket_client("unix://{$this->started(CacheServer::redis())->socket}");
+            self::assertIsResource($answering);
+            while (pcntl_waitpid($child, $status, \WNOHANG) === 0) {
+                $read = [$visitor, $answering];
+                stream_select($read, $nothing, $nothing, 0, 10_000);
+                foreach ($read as $from) {
+                    fwrite($from === $visitor ? $answering : $visitor, (string) fread($from, 8_192));
+                }
+            }
+        } finally {
+            if (pcntl_waitpid($child, $status, \WNOHANG) === 0) {
+                posix_kill($child, \SIGKILL);
+                pcntl_waitpid($child, $status);
+            }
+        }
+        self::assertTrue($server->breaker()->allows());
+    }
+
+    /**
+     * Also where the first word to it is no login.
+     *
+     * @param \Closure(Server): Connection $connect
+     */
+    #[DataProvider('clients')]
+    public function testAnErrorIsAnAnswer(\Closure $connect): void
+    {
+        $server = CacheServer::redis(['--user', 'default', 'on', 'nopass', '~*', '-@all']);
+        $known = new Server(socket: $server->socket, timeout: 60.0, readTimeout: 60.0, retryAfter: 0.01);
+        foreach ([false, true] as $isThere) {
+            try {
+                [$reply] = $connect($known)->send([['PING']]);
+                $said = $reply instanceof ErrorReply ? $reply->message : 'It was let in.';
+            } catch (StoreUnavailable $failure) {
+                $said = $failure->getMessage();
+            }
+            self::assertSame($isThere, str_contains($said, 'NOPERM'), $said);
+            $isThere || $this->started($server);
+            usleep(20_000);
+        }
+        self::assertTrue($known->breaker()->allows());
+    }
+
+    /** @param \Closure(Server): Connection $connect */
+    #[DataProvider('clients')]
+    public function testAServerThatHangsUpInsteadOfAnsweringIsTriedAgainAMomentLater(\Closure $connect): void
+    {
+        $scratch = new Scratch();
+        $listener = stream_socket_server("unix://{$scratch->path}/socket");
+        self::assertIsResource($listener);
+        $server = new Server(socket: "{$scratch->path}/socket", timeout: 60.0, readTimeout: 60.0, retryAfter: 1_000.0);
+        $child = pcntl_fork();
+        if ($child === 0) {
+            fclose(stream_socket_accept($listener, 60.0) ?: $listener);
+            posix_kill((int) getmypid(), \SIGKILL);
+        }
+        try {
+            $connect($server)->send([['PING']]);
+            self::fail('It answered.');
+        } catch (StoreUnavailable) {
+            pcntl_waitpid($child, $status);
+        }
+        usleep(60_000);
+        self::assertTrue($server->breaker()->allows());
+        self::assertFalse($server->breaker()->allows(), 'One tries.');
+    }
+
     /** @param \Closure(Server): Connection $connect */
     #[DataProvider('clients')]
     public function testAUserThatTheMasterDoesNotLetInKeepsNoOtherFromItsSentinels(\Closure $connect): void

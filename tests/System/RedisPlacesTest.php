@@ -301,6 +301,18 @@ final class RedisPlacesTest extends OwnServers
         Cache::open("redis+cluster://127.0.0.1:{$server->port}", strict: true)->get('key');
     }
 
+    /** Nothing listens, so no process waits. */
+    #[DataProvider('clients')]
+    public function testSentinelsThatAreStartedAreFoundAMomentLater(string $client): void
+    {
+        $master = $this->started(CacheServer::redisOnPort());
+        $sentinel = CacheServer::sentinel($master->port, 1);
+        $cache = Cache::open("redis+sentinel://127.0.0.1:{$sentinel->port}/0?service=shop&client={$client}&retry_after=1000&timeout=60&read_timeout=60");
+        self::assertFalse($cache->set('key', 'value'));
+        $this->started($sentinel);
+        self::eventually(static fn(): bool => $cache->set('key', 'value'));
+    }
+
     #[DataProvider('clients')]
     public function testAfterAFailoverTheNewMasterIsUsed(string $client): void
     {

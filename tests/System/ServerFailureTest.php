@@ -14,6 +14,7 @@ use Larder\Store\Redis\PredisConnection;
 use Larder\Store\RedisStore;
 use Larder\Tests\Contract\Crowd;
 use Larder\Tests\MemoryLogger;
+use Larder\Tests\Patience;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -196,6 +197,28 @@ final class ServerFailureTest extends TestCase
             $visitors[] = $visitor;
         }
         self::assertCount(1, $visitors, 'It was asked again although it had not answered a moment ago.');
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function hesitant(): iterable
+    {
+        yield 'phpredis' => ['redis+unix:SOCKET?client=phpredis&retry_after=1000&timeout=60&read_timeout=60'];
+        yield 'Predis' => ['redis+unix:SOCKET?client=predis&retry_after=1000&timeout=60&read_timeout=60'];
+        yield 'memcached' => ['memcached+unix:SOCKET?retry_after=1000&timeout=60'];
+    }
+
+    /** To try that costs nothing: nothing listens, so no process waits. */
+    #[DataProvider('hesitant')]
+    public function testAServerThatIsStartedIsFoundAMomentLater(string $dsn): void
+    {
+        $this->server = str_starts_with($dsn, 'memcached') ? CacheServer::memcached() : CacheServer::redis();
+        $dsn = str_replace('SOCKET', $this->server->socket, $dsn);
+        $cache = Cache::open($dsn);
+        self::assertFalse($cache->set('key', 'value'));
+        self::assertFalse(Cache::open($dsn)->set('key', 'value'));
+        $this->server->start();
+        Patience::until('it is found', static fn(): bool => $cache->set('key', 'value'));
+        self::assertTrue(Cache::open($dsn)->set('key', 'value'));
     }
 
     /** @return iterable<string, array{string, bool, \Closure(Cache): mixed}> */

@@ -220,7 +220,7 @@ final class StrangersFilesTest extends TestCase
         $chaos = new ChaosStore();
         $chaos->isDown = true;
         (new Cache($chaos, journal: "{$directory}/journal"))->delete('key');
-        (new CircuitBreaker('server', 10.0, "{$directory}/user"))->failed();
+        (new CircuitBreaker('server', 10.0, 1.0, "{$directory}/user"))->failed();
         (new Noted('server', "{$directory}/user"))->write('about', 'what');
         (new RecordingStore(new ArrayStore(), "{$directory}/trace", 1.0))->fetch(['key']);
 

@@ -154,6 +154,25 @@ final class JournalTest extends TestCase
         self::assertSame(1, $this->cache()->get('there'), 'It takes no process a second to see that the store is back.');
     }
 
+    /** A busy machine makes a refusal of some microseconds last for tens of milliseconds. */
+    public function testAfterADeliveryThatTookAMomentTheStoreIsAskedAgainAfterTwiceThat(): void
+    {
+        $this->chaos->isDown = true;
+        $this->cache()->delete('key');
+        $this->chaos->before = function (): void {
+            $this->now += 0.06;
+        };
+        self::assertNull($this->cache()->get('key'));
+        $this->chaos->before = null;
+        $this->chaos->isDown = false;
+        $this->now += 0.11;
+        self::assertNull($this->cache()->get('key'));
+        self::assertTrue($this->cache()->health()->journaled);
+        $this->now += 0.02;
+        self::assertNull($this->cache()->get('key'));
+        self::assertFalse($this->cache()->health()->journaled);
+    }
+
     public function testAfterADeliveryThatTookLongNoProcessAsksTheStoreAgainWithinHalfASecond(): void
     {
         $this->chaos->isDown = true;

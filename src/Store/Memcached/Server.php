@@ -11,6 +11,13 @@ use Larder\System\Process;
 /** A line to one server, over the extension memcached. It connects when first used. */
 final class Server
 {
+    public const TIMEOUT = 1.0;
+
+    public const RETRY_AFTER = 0.5;
+
+    /** Of the timeout, what counts as all of it. */
+    private const NEARLY = 0.9;
+
     /** Beyond, the server takes seconds for a point in time. */
     private const LONGEST_RELATIVE = 2_592_000;
 
@@ -23,6 +30,9 @@ final class Server
 
     /** Whether the server has answered since this process has last connected, or was given what an earlier request has left. */
     private bool $hasAnswered = false;
+
+    /** When this process has last begun to connect, by hrtime(). */
+    private int $began = 0;
 
     /** Whether there was a connection already, so that a failure may only mean that it has been closed. */
     private bool $isEstablished = false;
@@ -44,19 +54,19 @@ final class Server
     /**
      * @param ?string $socket     the path of a unix socket; null: host and port count
      * @param float   $timeout    seconds to wait for a connection, and for each reply
-     * @param float   $retryAfter seconds in which no process of this machine asks again after a failure
+     * @param float   $retryAfter seconds in which no process of this machine asks again after it was waited for in vain
      * @param bool    $persistent keep the connection for later requests of this process
      */
     public function __construct(
         private readonly string $host = '127.0.0.1',
         private readonly int $port = 11_211,
         private readonly ?string $socket = null,
-        private readonly float $timeout = 1.0,
-        float $retryAfter = 1.0,
+        private readonly float $timeout = self::TIMEOUT,
+        float $retryAfter = self::RETRY_AFTER,
         private readonly bool $persistent = false,
     ) {
         // A process with a short timeout tells nothing about the server to those with a longer one.
-        $this->breaker = new CircuitBreaker("memcached {$this->name()} {$timeout}", $retryAfter);
+        $this->breaker = new CircuitBreaker("memcached {$this->name()} {$timeout}", $retryAfter, $timeout);
     }
 
     public function name(): string
@@ -336,6 +346,7 @@ final class Server
         }
         $this->process = Process::id();
         $this->hasAnswered = false;
+        $this->began = (int) hrtime(true);
 
         return $this->client = $client;
     }
@@ -357,7 +368,8 @@ final class Server
         // An established connection may only have been closed; what never was one, or is slow, is given time.
         $this->wasClosed = $this->isEstablished && $client->getResultCode() !== \Memcached::RES_TIMEOUT;
         if (!$this->wasClosed) {
-            $this->breaker->failed($why);
+            // A name that has to be looked up, or a connection, may take that long as well.
+            $this->breaker->failed($why, $client->getResultCode() === \Memcached::RES_TIMEOUT || hrtime(true) - $this->began >= self::NEARLY * $this->timeout * 1e9);
         }
         if ($this->persistent) {
             $client->resetServerList();

@@ -82,9 +82,9 @@ final class Connections
             user: $dsn->user,
             password: $dsn->password,
             database: $database,
-            timeout: $dsn->seconds('timeout', 1.0),
-            readTimeout: $dsn->seconds('read_timeout', 1.0),
-            retryAfter: $dsn->seconds('retry_after', 1.0),
+            timeout: $dsn->seconds('timeout', Server::TIMEOUT),
+            readTimeout: $dsn->seconds('read_timeout', Server::READ_TIMEOUT),
+            retryAfter: $dsn->seconds('retry_after', Server::RETRY_AFTER),
             persistent: $dsn->switch('persistent', false),
         );
     }
@@ -116,9 +116,9 @@ final class Connections
             tls: str_starts_with($dsn->scheme, 'rediss') ? self::tls($dsn) : null,
             user: $user === '' ? null : $user,
             password: $password === '' ? null : $password,
-            timeout: $dsn->seconds('timeout', 1.0),
-            readTimeout: $dsn->seconds('read_timeout', 1.0),
-            retryAfter: $dsn->seconds('retry_after', 1.0),
+            timeout: $dsn->seconds('timeout', Server::TIMEOUT),
+            readTimeout: $dsn->seconds('read_timeout', Server::READ_TIMEOUT),
+            retryAfter: $dsn->seconds('retry_after', Server::RETRY_AFTER),
         ), $dsn->hosts);
     }
 

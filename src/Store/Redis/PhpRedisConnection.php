@@ -52,13 +52,16 @@ final class PhpRedisConnection implements Living
     /** When the server last answered, in nanoseconds (hrtime()). */
     private int $answered = 0;
 
+    /** Whether this process has begun to connect, and has no answer yet. */
+    private bool $isOnTrial = false;
+
     private readonly CircuitBreaker $breaker;
 
     /** @throws Exception */
     public function __construct(
         private readonly Server $server,
     ) {
-        $this->breaker = new CircuitBreaker($server->circuit(), $server->retryAfter);
+        $this->breaker = $server->breaker();
         if (!\extension_loaded('redis')) {
             throw ExtensionMissing::of('The client "phpredis" of RedisStore', 'redis');
         }
@@ -109,11 +112,13 @@ final class PhpRedisConnection implements Living
             $asks = $watch->asksWith($part, $began);
             try {
                 $replies = $this->ask($redis, $asks ? [Watch::QUESTION, ...$part] : $part, $left);
+                $this->isOnTrial && $this->passes();
                 if ($asks) {
                     $answer = array_shift($replies);
                     $watch->learn($answer, $replies, $this->server);
                 }
             } catch (\RedisException $failure) {
+                $this->isOnTrial && ErrorReply::isOne($failure->getMessage()) && $this->passes();
                 if (preg_match(self::ERRORS, $failure->getMessage()) === 1) {
                     array_push($all, ...$this->errors($taken, $part, $failure->getMessage()));
                     $began = hrtime(true);
@@ -190,12 +195,20 @@ final class PhpRedisConnection implements Living
 
     private function failed(\RedisException $failure, int $now, float $end): StoreUnavailable
     {
-        if ($this->isTooLate($now, $end)) {
-            // It did not break, it is slow: another question would wait again.
-            $this->breaker->failed($failure->getMessage());
+        // If it is late, it did not break, it is slow: another question would wait again.
+        $isTooLate = $this->isTooLate($now, $end);
+        if ($isTooLate || $this->isOnTrial) {
+            $this->isOnTrial = false;
+            $this->breaker->failed($failure->getMessage(), $isTooLate);
         }
 
         return $this->server->unavailable($failure->getMessage(), $failure);
+    }
+
+    private function passes(): void
+    {
+        $this->isOnTrial = false;
+        $this->breaker->worked();
     }
 
     private function isTooLate(int $now, float $end): bool
@@ -352,21 +365,26 @@ final class PhpRedisConnection implements Living
     private function connected(): array
     {
         $server = $this->server;
-        if (!$this->breaker->allows()) {
+        // One that was interrupted, or connects anew for the rest of a batch, is still the one that tries.
+        if (!$this->isOnTrial && !$this->breaker->allows()) {
             throw $server->unavailable($this->breaker->why('it could not be reached, or refused the login, a moment ago'));
         }
         $redis = new \Redis();
         $refusal = null;
+        $greeting = $server->greeting();
+        $began = hrtime(true);
+        $this->isOnTrial = true;
         try {
             $watch = Watch::of($server, fn() => $this->connect($redis));
-            foreach ($server->greeting() as $command) {
+            foreach ($greeting as $command) {
                 [$reply] = $this->ask($redis, [$command], $server->readTimeout);
                 $refusal ??= $reply instanceof ErrorReply ? $reply->message : null;
             }
         } catch (\RedisException $failure) {
             if (!$redis->isConnected() || !ErrorReply::isOne($failure->getMessage())) {
                 self::close($redis);
-                $this->breaker->failed($failure->getMessage());
+                $this->isOnTrial = false;
+                $this->breaker->failed($failure->getMessage(), $server->hasWaited((hrtime(true) - $began) / 1e9));
 
                 // Without the exception: the password is among the arguments in its trace.
                 throw $server->unavailable($failure->getMessage());
@@ -375,11 +393,12 @@ final class PhpRedisConnection implements Living
         }
         if ($refusal !== null) {
             self::close($redis);
+            $this->isOnTrial = false;
             $this->breaker->refused($refusal);
 
             throw $server->refused($refusal);
         }
-        $this->breaker->worked();
+        $greeting === [] || $this->passes();
         $this->process = Process::id();
 
         return [$redis, $watch];

@@ -31,13 +31,16 @@ final class PredisConnection implements Parallel, Living
 
     private int $process = 0;
 
+    /** Whether this process has begun to connect, and has no answer yet. */
+    private bool $isOnTrial = false;
+
     private readonly CircuitBreaker $breaker;
 
     /** @throws Exception */
     public function __construct(
         private readonly Server $server,
     ) {
-        $this->breaker = new CircuitBreaker($server->circuit(), $server->retryAfter);
+        $this->breaker = $server->breaker();
         if (!class_exists(Client::class)) {
             throw ExtensionMissing::ofClient('The client "predis" of RedisStore', 'the package predis/predis');
         }
@@ -78,7 +81,7 @@ final class PredisConnection implements Parallel, Living
         try {
             self::write($client, $begun);
         } catch (\Throwable $failure) {
-            throw $this->broken($client, $failure);
+            throw $this->broken($client, $failure, false);
         }
 
         return function () use ($taken, $begun, $asks): array {
@@ -86,17 +89,14 @@ final class PredisConnection implements Parallel, Living
             $began = hrtime(true);
             try {
                 $replies = self::read($client, $begun, $this->server->readTimeout);
+                $this->isOnTrial && $this->passes();
                 if ($asks) {
                     $answer = array_shift($replies);
                     $watch->learn($answer, $replies, $this->server);
                 }
             } catch (\Throwable $failure) {
-                if ($failure instanceof PredisException && hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout) {
-                    // It did not break, it is slow: another question would wait again.
-                    $this->breaker->failed($failure->getMessage());
-                }
-
-                throw $this->broken($client, $failure);
+                // If it is late, it did not break, it is slow: another question would wait again.
+                throw $this->broken($client, $failure, hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout);
             }
             if (ErrorReply::isByReplica($replies)) {
                 // Its address may lead to another one by now.
@@ -110,11 +110,24 @@ final class PredisConnection implements Parallel, Living
     }
 
     /** After an error it is unknown which reply comes next. */
-    private function broken(Client $client, \Throwable $failure): \Throwable
+    private function broken(Client $client, \Throwable $failure, bool $isTooLate): \Throwable
     {
         $client->disconnect();
+        if (!$failure instanceof PredisException) {
+            return $failure;
+        }
+        if ($isTooLate || $this->isOnTrial) {
+            $this->isOnTrial = false;
+            $this->breaker->failed($failure->getMessage(), $isTooLate);
+        }
 
-        return $failure instanceof PredisException ? $this->server->unavailable($failure->getMessage(), $failure) : $failure;
+        return $this->server->unavailable($failure->getMessage(), $failure);
+    }
+
+    private function passes(): void
+    {
+        $this->isOnTrial = false;
+        $this->breaker->worked();
     }
 
     /**
@@ -200,7 +213,8 @@ final class PredisConnection implements Parallel, Living
     private function connected(): array
     {
         $server = $this->server;
-        if (!$this->breaker->allows()) {
+        // One that was interrupted is still the one that tries.
+        if (!$this->isOnTrial && !$this->breaker->allows()) {
             throw $server->unavailable($this->breaker->why('it could not be reached, or refused the login, a moment ago'));
         }
         $client = new Client([
@@ -214,25 +228,30 @@ final class PredisConnection implements Parallel, Living
             // Predis 2 writes several commands one by one: none of them waits for the answer to the one before.
             'tcp_nodelay' => true,
         ], ['exceptions' => false]);
+        $greeting = $server->greeting();
+        $began = hrtime(true);
+        $this->isOnTrial = true;
         try {
             $watch = Watch::of($server, static fn() => $client->connect());
-            foreach ($server->greeting() as $command) {
+            foreach ($greeting as $command) {
                 $words = self::prepared([$command]);
                 self::write($client, $words);
                 [$reply] = self::read($client, $words, $server->readTimeout);
                 if ($reply instanceof ErrorReply) {
                     $client->disconnect();
+                    $this->isOnTrial = false;
                     $this->breaker->refused($reply->message);
 
                     throw $server->refused($reply->message);
                 }
             }
         } catch (PredisException $failure) {
-            $this->breaker->failed($failure->getMessage());
+            $this->isOnTrial = false;
+            $this->breaker->failed($failure->getMessage(), $server->hasWaited((hrtime(true) - $began) / 1e9));
 
             throw $server->unavailable($failure->getMessage(), $failure);
         }
-        $this->breaker->worked();
+        $greeting === [] || $this->passes();
         $this->process = Process::id();
 
         return [$client, $watch];

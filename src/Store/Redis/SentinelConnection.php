@@ -48,7 +48,7 @@ final class SentinelConnection implements Living
         private readonly \Closure $connect,
     ) {
         $circuits = array_map(static fn(Server $each): string => $each->circuit(), [...$sentinels, $server]);
-        $this->breaker = new CircuitBreaker("sentinel {$service} " . implode(' ', $circuits), $server->retryAfter);
+        $this->breaker = new CircuitBreaker("sentinel {$service} " . implode(' ', $circuits), $server->retryAfter, $server->patience());
     }
 
     public function send(array $commands): array
@@ -101,6 +101,7 @@ final class SentinelConnection implements Living
             throw $this->unavailable($this->breaker->why('its master could not be found, or refused the login, a moment ago'));
         }
         $failure = null;
+        $began = hrtime(true);
         foreach ($this->sentinels as $sentinel) {
             try {
                 $master = $this->ask($sentinel);
@@ -113,7 +114,7 @@ final class SentinelConnection implements Living
             }
         }
         $why = rtrim($failure->getMessage(), '.');
-        $failure instanceof Refused ? $this->breaker->refused($why) : $this->breaker->failed($why);
+        $failure instanceof Refused ? $this->breaker->refused($why) : $this->breaker->failed($why, $this->server->hasWaited((hrtime(true) - $began) / 1e9));
 
         throw $failure;
     }

@@ -5,16 +5,29 @@ declare(strict_types=1);
 namespace Larder\Store\Redis;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\Store\CircuitBreaker;
 
 /** Where a server is, and how to speak to it. */
 final class Server
 {
+    public const TIMEOUT = 0.4;
+
+    public const READ_TIMEOUT = 1.0;
+
+    public const RETRY_AFTER = 0.5;
+
+    /** Of a timeout, what counts as all of it. */
+    private const NEARLY = 0.9;
+
+    /** Seconds that are a wait even where there is no timeout: a name may be looked up for so long. */
+    private const LONG = 1.0;
+
     /**
      * @param ?string $socket         the path of a unix socket; null: host and port count
      * @param ?Tls    $tls            null: the connection is not encrypted
      * @param float   $timeout        seconds to wait for a connection
      * @param float   $readTimeout    seconds to wait for a reply
-     * @param float   $retryAfter     seconds in which no process of this machine asks again after a failure
+     * @param float   $retryAfter     seconds in which no process of this machine asks again after it was waited for in vain
      * @param bool    $persistent     keep the connection for later requests of this process (see isKept())
      */
     public function __construct(
@@ -26,9 +39,9 @@ final class Server
         #[\SensitiveParameter]
         public readonly ?string $password = null,
         public readonly int $database = 0,
-        public readonly float $timeout = 1.0,
-        public readonly float $readTimeout = 1.0,
-        public readonly float $retryAfter = 1.0,
+        public readonly float $timeout = self::TIMEOUT,
+        public readonly float $readTimeout = self::READ_TIMEOUT,
+        public readonly float $retryAfter = self::RETRY_AFTER,
         public readonly bool $persistent = false,
     ) {}
 
@@ -44,6 +57,26 @@ final class Server
     public function circuit(): string
     {
         return "redis {$this->name()} " . serialize([$this->tls?->context(), $this->timeout, $this->readTimeout]);
+    }
+
+    /** What keeps the processes of this machine from waiting for it again and again. */
+    public function breaker(): CircuitBreaker
+    {
+        return new CircuitBreaker($this->circuit(), $this->retryAfter, $this->patience());
+    }
+
+    /** @return float the longer timeout in seconds; 0: one of them has no end */
+    public function patience(): float
+    {
+        return $this->timeout > 0.0 && $this->readTimeout > 0.0 ? max($this->timeout, $this->readTimeout) : 0.0;
+    }
+
+    /** Whether a failure that took so many seconds came of waiting, and not at once. */
+    public function hasWaited(float $seconds): bool
+    {
+        $timeouts = array_filter([$this->timeout, $this->readTimeout], static fn(float $timeout): bool => $timeout > 0.0);
+
+        return $seconds >= self::NEARLY * min([self::LONG, ...$timeouts]);
     }
 
     /** A process on the command line has no later requests. But it may fork, and what is kept would have two users then. */

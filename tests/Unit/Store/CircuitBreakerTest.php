@@ -50,6 +50,36 @@ final class CircuitBreakerTest extends TestCase
         self::assertTrue($this->breaker()->allows());
     }
 
+    public function testWhatFailsAtOnceIsTriedAgainAMomentLater(): void
+    {
+        $failed = $this->breaker();
+        $failed->failed(waited: false);
+        $this->now += 0.04;
+        self::assertSame([false, false], [$failed->allows(), $this->breaker()->allows()]);
+        $this->now += 0.02;
+        self::assertSame([true, false], [$this->breaker()->allows(), $this->breaker()->allows()], 'One tries.');
+        $hurried = new CircuitBreaker('hurried', 0.01, 1.0, $this->scratch->path, fn(): float => $this->now);
+        $hurried->failed(waited: false);
+        self::assertFalse($hurried->allows());
+        $this->now += 0.02;
+        self::assertTrue($hurried->allows(), 'No pause is longer than was asked for.');
+    }
+
+    public function testOneThatTriesHasTheWholeTimeout(): void
+    {
+        $open = fn(float $timeout): CircuitBreaker => new CircuitBreaker("server {$timeout}", 2.0, $timeout, $this->scratch->path, fn(): float => $this->now);
+        foreach ([[30.0, 33.0], [0.5, 0.55], [0.0, 2.0]] as [$timeout, $turn]) {
+            $open($timeout)->failed();
+            $this->now += 2.1;
+            self::assertTrue($open($timeout)->allows());
+            $found = $open($timeout);
+            $this->now += $turn - 0.01;
+            self::assertFalse($found->allows());
+            $this->now += 0.02;
+            self::assertTrue($found->allows(), 'It is taken for dead.');
+        }
+    }
+
     public function testAHolderOfItsFileKeepsNoProcessWaiting(): void
     {
         $this->breaker()->failed();
@@ -109,7 +139,7 @@ final class CircuitBreakerTest extends TestCase
 
     public function testWithoutATimeThereIsNone(): void
     {
-        $breaker = new CircuitBreaker('server', 0.0, $this->scratch->path);
+        $breaker = new CircuitBreaker('server', 0.0, 1.0, $this->scratch->path);
         $breaker->failed();
         self::assertTrue($breaker->allows());
         self::assertSame([], glob("{$this->scratch->path}/*"));
@@ -172,6 +202,6 @@ final class CircuitBreakerTest extends TestCase
 
     private function breaker(string $server = 'server'): CircuitBreaker
     {
-        return new CircuitBreaker($server, 2.0, $this->scratch->path, fn(): float => $this->now);
+        return new CircuitBreaker($server, 2.0, 1.0, $this->scratch->path, fn(): float => $this->now);
     }
 }
