@@ -4,10 +4,15 @@ declare(strict_types=1);
 
 namespace Larder\Magento1\Tests;
 
+use Larder\Cache;
+use Larder\Cache\Lookout;
+use Larder\Exception\StoreUnavailable;
+use Larder\Store\ChaosStore;
 use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Psr\Log\NullLogger;
 
 #[CoversNothing]
 final class BackendTest extends TestCase
@@ -45,6 +50,28 @@ final class BackendTest extends TestCase
         self::assertTrue($backend->remove('7'));
         self::assertFalse($backend->remove('7'));
         self::assertFalse($backend->load('7'));
+    }
+
+    /** Whatever lies near, the far store has the end of an item as it was given. */
+    public function testOverATierMetadataTakesOneReadOfTheFarStore(): void
+    {
+        $class = new \ReflectionClass(\Larder_Cache_Backend::class);
+        $backend = $class->newInstanceWithoutConstructor();
+        $cache = new Cache($chaos = new ChaosStore(), logger: new NullLogger());
+        foreach (['larder' => $cache, 'lookout' => Lookout::of($cache), 'prefix' => ''] as $property => $value) {
+            $class->getProperty($property)->setValue($backend, $value);
+        }
+        self::assertTrue($backend->save('x', 'id', ['A'], 100));
+        $chaos->calls = [];
+        self::assertIsArray($backend->getMetadatas('id'));
+        self::assertSame(['fetch'], $chaos->calls);
+        self::assertFalse($backend->getMetadatas(''));
+        $chaos->isDown = true;
+        self::assertFalse($backend->remove('id'));
+        self::assertFalse($backend->getMetadatas('id'));
+        $chaos->before = static fn(string $call) => $call === 'delete' ? throw StoreUnavailable::because('The store', 'deletes nothing', 'wait') : null;
+        $chaos->isDown = false;
+        self::assertFalse($backend->getMetadatas('id'), 'The store has not been told of the removal.');
     }
 
     public function testRemovingAnItemReadsNone(): void

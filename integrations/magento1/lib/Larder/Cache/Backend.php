@@ -12,6 +12,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Item;
+use Larder\Key;
 use Larder\PendingItem;
 use Larder\Tag;
 use Larder\Ttl;
@@ -384,19 +385,18 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     private function found(string $id): ?Item
     {
         try {
-            $found = $this->larder->fetch([$id])->items[$id] ?? null;
+            Key::check($id);
+            if ($this->lookout !== null && !$this->larder->health()->isFlagged()) {
+                // An item that lies near has an end of its own, as each store rounds to whole seconds in its way.
+                return Far::fetch($this->larder->store, [$id])->items[$id] ?? null;
+            }
         } catch (InvalidKey) {
             return null;
-        }
-        if ($found === null || $this->lookout === null) {
-            return $found;
-        }
-        try {
-            // An item that lies near has an end of its own, as each store rounds to whole seconds in its way.
-            return Far::fetch($this->larder->store, [$id])->items[$id] ?? null;
         } catch (StoreUnavailable) {
-            return $found;
+            // It may lie near all the same; and the cache tells of the outage.
         }
+
+        return $this->larder->fetch([$id])->items[$id] ?? null;
     }
 
     /** @param list<string> $tags */
