@@ -30,10 +30,9 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     public function __construct(
         public readonly Cache $cache,
         private readonly string $prefix = '',
-        private readonly array $tags = [],
-        ?Lookout $lookout = null,
+        private array $tags = [],
     ) {
-        $this->lookout = $lookout ?? Lookout::of($cache);
+        $this->lookout = Lookout::of($cache);
     }
 
     /** @param string $key */
@@ -182,7 +181,11 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
             $tags[] = \is_string($name) ? $name : self::nameOf($name);
         }
 
-        return new LarderTaggedCache(new self($this->cache, $this->prefix, $tags, $this->lookout), new LarderTagSet($this, $tags));
+        // A clone asks nothing again of the cache.
+        $tagged = clone $this;
+        $tagged->tags = $tags;
+
+        return new LarderTaggedCache($tagged, new LarderTagSet($this, $tags));
     }
 
     /**

@@ -44,15 +44,18 @@ final class LarderTagSet extends TagSet
         $this->larder->flushTags([$name]);
     }
 
-    /** No two lists of tags have the same: each name comes with its length. */
+    /** No two lists of tags have the same: each name ends with a zero byte. One within a name has a \1 before it, and so has a \1. */
     public function getNamespace(): string
     {
-        $namespace = '';
-        foreach ($this->tags as $tag) {
-            $namespace .= \strlen($tag) . ":{$tag}";
+        if ($this->tags === []) {
+            return '';
+        }
+        $names = implode("\0", $this->tags) . "\0";
+        if (substr_count($names, "\0") === \count($this->tags) && !str_contains($names, "\1")) {
+            return $names;
         }
 
-        return $namespace;
+        return implode("\0", array_map(static fn(string $tag): string => strtr($tag, ["\1" => "\1\1", "\0" => "\1\0"]), $this->tags)) . "\0";
     }
 
     /** @param string $name */

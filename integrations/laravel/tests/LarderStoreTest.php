@@ -144,7 +144,7 @@ final class LarderStoreTest extends TestCase
     public function testTagsThatDifferForLaravelNeverShareAnItem(string $kind): void
     {
         $cache = $this->cache($kind);
-        $lists = [['a', 'b'], ['a|b'], ['a:b'], ['1:a'], ['a1:b'], [''], ['', ''], [Str::of('tenant 1')], [Str::of('tenant 2')], [7], [1.5], [Capability::Tags], [Capability::Keys]];
+        $lists = [['a', 'b'], ['a|b'], ['a:b'], ['1:a'], ['a1:b'], [''], ['', ''], [Str::of('tenant 1')], [Str::of('tenant 2')], [7], [1.5], [Capability::Tags], [Capability::Keys], ["a\0b"], ["a\0", 'b'], ["a\1", 'b'], ["a\1\0b"], ["a\1", "\1b"], ["a\1\1b"], ["\1\0"], ["\0\1"]];
         foreach ($lists as $number => $tags) {
             self::assertNull($cache->tags($tags)->get('key'));
             $cache->tags($tags)->put('key', $number, 100);
