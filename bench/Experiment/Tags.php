@@ -28,6 +28,8 @@ final class Tags implements Experiment
     public const LIVE = 'time to invalidate a tag that living items have';
     public const REFILLS = 'writes after half was cleaned';
     public const HITS = 'reads, of those that hit';
+    /** Of a pool. Its clients are long requests, of which few values are used in place. */
+    public const COPIED = 'reads that copied the value, rather than use it in place';
     public const CLEAN = 'time to clean a tag';
     public const LEFT = 'items that are left after invalidations of other tags';
     public const GET = 'time of a get through an interface';
@@ -309,6 +311,10 @@ final class Tags implements Experiment
     /** @param array<string, string> $case */
     private function addMix(Outcome $outcome, array $case, Design $design, int $start, Fields $found): void
     {
+        if ($design->isPool()) {
+            $reads = array_sum(array_map(static fn(int $client): int => $found->int("{$client} hits"), range(0, self::CLIENTS - 1)));
+            $outcome->measurement($case, self::COPIED, 'share of reads that hit', Direction::LowerIsBetter, $design->value)->add($start, 0, $found->int('copies') / max(1, $reads));
+        }
         for ($client = 0; $client < self::CLIENTS; $client++) {
             // What cleans quickly cleans more often in the same time, and then misses more often, which is fast.
             $outcome->measurement($case, 'reads that hit', 'share of reads', Direction::HigherIsBetter, $design->value, columns: ['operations'])

@@ -11,6 +11,7 @@ use Larder\Bench\Experiment\Task;
 use Larder\Bench\Fields;
 use Larder\Bench\Pools;
 use Larder\Bench\Server\CpuMeter;
+use Larder\SharedMemory;
 use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
 
@@ -78,6 +79,7 @@ final class TagClients implements Task
         $nanoseconds = $arguments->int('milliseconds') * 1_000_000;
         $afterwards = $arguments->int('milliseconds afterwards') * 1_000_000;
         $meter = CpuMeter::among($place->string('servers'));
+        $copies = self::copies($design, $place);
         $answers = Forked::all($clients, static function (int $client) use ($design, $place, $catalogue, $operations, $nanoseconds): array {
             Placement::stay($client);
             $answer = self::work($design, $design->open($place), $catalogue, $client, $operations, $nanoseconds);
@@ -86,11 +88,12 @@ final class TagClients implements Task
             return [...$answer, 'client cpu' => max(0.0, $answer['client cpu'] - $loop), 'loop cpu' => $loop];
         });
         [, $server] = $meter->perOperation((int) array_sum(array_column($answers, 'operations')));
+        $copied = self::copies($design, $place) - $copies;
         // A process of its own, so that what follows is not forked with a connection open.
         $cleans = (int) array_sum(array_column($answers, 'cleans'));
         [$found] = Forked::all(1, static fn(): array => Cleans::compare($design, $place, $catalogue, $beside, $arguments->int('milliseconds of reads') * 1_000_000, $cleans, $arguments->int('milliseconds of cleans') * 1_000_000));
         unset($beside);
-        $found += ['server cpu' => $server, 'bytes' => $place->int('bytes')];
+        $found += ['copies' => $copied, 'server cpu' => $server, 'bytes' => $place->int('bytes')];
         foreach (Refill::afterHalfWasCleaned($design, $place, $catalogue, $clients, $afterwards) as $client => $answer) {
             $answers[$client] += $answer;
         }
@@ -110,6 +113,20 @@ final class TagClients implements Task
         $place = Fields::ofJson($arguments->string('place'), 'place');
 
         return $design->isPool() ? Room::times($design, $place, $catalogue, 1.25) : $place;
+    }
+
+    /** Values that the pool has copied out, as no pin of theirs could last (ext/engine/quota.h); 0 where there is no pool. */
+    private static function copies(Design $design, Fields $place): int
+    {
+        if (!$design->isPool()) {
+            return 0;
+        }
+        // In a process of its own: one that opens a pool is one that reads it, to the quotas of the others.
+        [$found] = Forked::all(1, static function () use ($place): array {
+            return ['copies' => SharedMemory::open($place->string('pool'), $place->int('bytes'))->statistics()['copies']];
+        });
+
+        return (int) $found['copies'];
     }
 
     /** Where the few are kept, as JSON: in a pool as large as that of the many, because a part of each pool is its table of tags. */
