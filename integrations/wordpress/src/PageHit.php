@@ -252,9 +252,6 @@ final class PageHit
             }
             $page[$name] = $part;
         }
-        if ($begin !== \strlen($text)) {
-            return null;
-        }
         unset($page['parts'], $page['sums']);
 
         return $page;
