@@ -162,7 +162,8 @@ final class HostsTest extends OwnServers
         foreach (['a', 'b'] as $i => $name) {
             $this->pools[] = $pool = "test-{$name}-" . bin2hex(random_bytes(4));
             mkdir("{$folder}/tmp-{$name}", 0o700);
-            $dsn = ($near === '' ? '' : str_replace('shm:', "shm:{$pool}?size=16M", $near) . ' > ') . "{$far}&timeout=0.3&read_timeout=0.3&retry_after=0.1";
+            // `make hosts` tells how soon hosts are well again that have the defaults.
+            $dsn = ($near === '' ? '' : str_replace('shm:', "shm:{$pool}?size=16M", $near) . ' > ') . $far . (self::isWhole() ? '' : '&timeout=0.3&read_timeout=0.3&retry_after=0.1');
             // One host keeps what it knows of tags in APCu. A killed process would keep APCu's lock.
             $words = [\PHP_BINARY, ...self::settings(), '-d', 'apc.enable_cli=' . ($kills ? 0 : $i), __DIR__ . '/Hosts/host.php', $dsn, $folder, $name, (string) self::WORKERS, (string) (int) $requests, (string) ($seed + 1_000 * $i), $kills ? 'kills' : ''];
             $hosts[] = $host = new Process($places->command($i, $words), env: ['TMPDIR' => "{$folder}/tmp-{$name}"], timeout: null);
