@@ -76,9 +76,6 @@ final class Cache
     /** The most namespaces that are kept. With more, the older half is forgotten, but for those whose store has missed a change. */
     private const MOST_NAMESPACES = 1_000;
 
-    /** What a near store's memory answers if it lacks the key. The store is asked then, so the same string as a value is found all the same. */
-    private const NOT_NEAR = "\0larder:not-near";
-
     /** How often pull() tries again after another process has written the key. */
     private const PULLS = 16;
 
@@ -237,8 +234,9 @@ final class Cache
         $pool = $this->gate->near?->pool;
         if ($pool !== null) {
             try {
-                $value = $pool->get($key, self::NOT_NEAR);
-                if ($value !== self::NOT_NEAR && (!\is_array($value) || !isset($value[0]) || $value[0] !== Reads::SEAL)) {
+                // A stored null is found below, too: to tell it from a miss here would cost each hit a default.
+                $value = $pool->get($key);
+                if ($value !== null && (!\is_array($value) || !isset($value[0]) || $value[0] !== Reads::SEAL)) {
                     if ($this->misses !== null) {
                         $this->misses->drop($key);
                     }

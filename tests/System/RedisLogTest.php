@@ -513,6 +513,7 @@ final class RedisLogTest extends OneRedis
             self::assertSame([$all, $all], [$cache->getMany($keys), $cache->getMany($keys)]);
             self::assertNotNull($tier->near()->pool);
             self::assertSame(array_values($all), array_map($cache->get(...), $keys));
+            self::assertNull($cache->get('null', 'none'), 'A stored null is a value.');
             self::assertSame('none', $cache->get('missed', 'none'));
             $other->set('missed', 'written');
             self::assertFalse($cache->set('missed', 'computed'), 'It was missed, and has been written since.');
