@@ -250,6 +250,23 @@ final class RedisConnectionTest extends OwnServers
 
     /** @param \Closure(Server): Connection $connect */
     #[DataProvider('clients')]
+    public function testAConnectionThatBreaksIsNoServerThatIsSlowAlsoWhereNoneIsTooSlow(\Closure $connect): void
+    {
+        $server = $this->started(CacheServer::redis());
+        $connection = $connect(new Server(socket: $server->socket, timeout: 60.0, readTimeout: 0.0, retryAfter: 1_000.0));
+        self::assertSame(['first'], $connection->send([['ECHO', 'first']]));
+        $server->kill();
+        $server->start();
+        try {
+            $connection->send([['ECHO', 'lost']]);
+            self::fail('The connection did not break.');
+        } catch (StoreUnavailable) {
+            self::assertSame(['again'], $connection->send([['ECHO', 'again']]));
+        }
+    }
+
+    /** @param \Closure(Server): Connection $connect */
+    #[DataProvider('clients')]
     public function testAUserThatTheMasterDoesNotLetInKeepsNoOtherFromItsSentinels(\Closure $connect): void
     {
         $master = $this->serverWithAUser();

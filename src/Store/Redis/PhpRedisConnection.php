@@ -213,7 +213,7 @@ final class PhpRedisConnection implements Living
 
     private function isTooLate(int $now, float $end): bool
     {
-        return $now >= $end - (1.0 - self::NEARLY) * $this->server->readTimeout * 1e9;
+        return $this->server->readTimeout > 0.0 && $now >= $end - (1.0 - self::NEARLY) * $this->server->readTimeout * 1e9;
     }
 
     /**

@@ -96,7 +96,7 @@ final class PredisConnection implements Parallel, Living
                 }
             } catch (\Throwable $failure) {
                 // If it is late, it did not break, it is slow: another question would wait again.
-                throw $this->broken($client, $failure, hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout);
+                throw $this->broken($client, $failure, $this->server->readTimeout > 0.0 && hrtime(true) - $began >= 0.9e9 * $this->server->readTimeout);
             }
             if (ErrorReply::isByReplica($replies)) {
                 // Its address may lead to another one by now.
