@@ -33,6 +33,21 @@ TEST(many_pools, "a process can have many pools open, each at its own address an
     }
 }
 
+TEST(huge_pages, "all mappings of a pool begin where a huge page may, whatever its size")
+{
+    larder_pool *pools[6];
+    char name[16];
+    for (uint64_t i = 0; i < 6; i++) {
+        snprintf(name, sizeof name, "pool%d", (int)i);
+        pools[i] = pool_open(name, 4 * MIB + i * LARDER_PAGE);
+        EQUAL((uintptr_t)pools[i]->ro % (2 * MIB), 0);
+        EQUAL((uintptr_t)pools[i]->rw % (2 * MIB), 0);
+    }
+    for (int i = 0; i < 6; i++) {
+        larder_pool_close(pools[i]);
+    }
+}
+
 TEST(address_taken,
      "where its address is taken, a pool is mapped elsewhere and values are only copied; later it moves back")
 {

@@ -187,15 +187,38 @@ void larder_unmap(larder_mapping *mapping)
     pthread_mutex_unlock(&mappings_lock);
 }
 
+#define HUGE_PAGE ((size_t)1 << 21) /* of x86-64, and of aarch64 with pages of 4 KiB */
+
+/* Of `size` and HUGE_PAGE more that are mapped, keeps what begins where a huge page may. Invariant: so does every mapping
+ * of a pool's file, as its address in the header does. Only there can the kernel map 2 MiB of it at one page fault, where
+ * /dev/shm has huge pages. */
+static void *cut_to_huge_page(void *at, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE); /* a pool need not end with one, where they are large */
+    uintptr_t from = (uintptr_t)at, end = from + size + HUGE_PAGE;
+    uintptr_t start = (from + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, used = (start + size + page - 1) / page * page;
+    if (start != from) {
+        munmap(at, start - from);
+    }
+    if (used < end) {
+        munmap((void *)used, end - used);
+    }
+    return (void *)start;
+}
+
 /* Maps the file with LARDER_MARGIN of zeros behind it; at that address, if one is given, or nowhere. What cannot be
  * written is private: see map.h. */
 static void *map_at(uint64_t address, uint64_t size, int fd, int protection)
 {
     int kind = (protection & PROT_WRITE) != 0 ? MAP_SHARED : MAP_PRIVATE | MAP_NORESERVE;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address == 0 ? 0 : MAP_FIXED_NOREPLACE);
-    void *at = mmap((void *)(uintptr_t)address, size + LARDER_MARGIN, PROT_READ, flags, -1, 0);
+    size_t spare = address == 0 ? HUGE_PAGE : 0;
+    void *at = mmap((void *)(uintptr_t)address, size + LARDER_MARGIN + spare, PROT_READ, flags, -1, 0);
     if (at == MAP_FAILED) {
         return NULL;
+    }
+    if (spare != 0) {
+        at = cut_to_huge_page(at, size + LARDER_MARGIN);
     }
     bool there = address == 0 || (uintptr_t)at == address; /* a kernel before 4.17 takes the address as a wish */
     if (!there || mmap(at, size, protection, kind | MAP_FIXED, fd, 0) == MAP_FAILED) {
