@@ -236,16 +236,16 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         if ($items === []) {
             return [];
         }
+        if (!isset($items[1]) && $mode === SaveMode::Set && $items[0]->token === null && !$items[0]->fill && !$items[0]->keeps) {
+            return $this->write($items[0]);
+        }
         $keys = $arguments = $aside = [];
         $isJudged = $mode !== SaveMode::Set;
         foreach ($items as $i => $item) {
             $key = $keys[$i] = $item->key;
             $token = $item->token;
             $isJudged = $isJudged || $token !== null;
-            $tags = $item->tags === [] ? Entry::WITHOUT_TAGS : Entry::tagged($item->tags);
-            // The mark and the bytes stay apart, so that a large value is copied only once.
-            [$mark, $bytes] = \is_int($item->value) ? ['', (string) $item->value] : $this->payload->apart($key, $item->value);
-            $isLarge = \strlen($tags) + \strlen($bytes) >= self::LARGE;
+            [$tags, $mark, $bytes, $isLarge] = $this->encoded($item);
             if ($isLarge) {
                 $aside[$i] = Entry::ROOM . $tags . $mark . $bytes;
             }
@@ -290,6 +290,47 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         ksort($unsaved);
 
         return array_values($unsaved);
+    }
+
+    /**
+     * As save() of one write without a token, in fewer steps of ours and of the server.
+     *
+     * @return list<string>
+     */
+    private function write(Item $item): array
+    {
+        $shard = $this->layout->shard($item->key);
+        $names = $this->layout->names($shard, [$item->key]);
+        [$tags, $mark, $bytes, $isLarge] = $this->encoded($item);
+        $first = [];
+        if ($isLarge) {
+            $names[] = $aside = $this->layout->aside($shard);
+            $first[] = ['SET', $aside, Entry::ROOM . $tags . $mark . $bytes, 'EX', (string) self::ASIDE];
+        }
+        $arguments = [self::milliseconds($item->ttl), $this->layout->placeOfKeyVersion($item->key), $isLarge ? '' : $tags . $mark . $bytes];
+        for ($tries = 0; $tries < 2; $tries++) {
+            [$reply] = $this->scripts->run([[Script::WriteOne, $names, [$this->time->deadline(), ...$arguments]]], $first);
+            if ($reply === 1) {
+                return [];
+            }
+            if ($reply !== -1) {
+                return $reply === 0 ? [$item->key] : throw Scripts::nonsense();
+            }
+            // As in save().
+            $this->time->forget();
+        }
+
+        return [$item->key];
+    }
+
+    /** @return array{string, string, string, bool} its tags, and its value's mark and bytes; whether it is put aside first */
+    private function encoded(Item $item): array
+    {
+        $tags = $item->tags === [] ? Entry::WITHOUT_TAGS : Entry::tagged($item->tags);
+        // The mark and the bytes stay apart, so that a large value is copied only once.
+        [$mark, $bytes] = \is_int($item->value) ? ['', (string) $item->value] : $this->payload->apart($item->key, $item->value);
+
+        return [$tags, $mark, $bytes, \strlen($tags) + \strlen($bytes) >= self::LARGE];
     }
 
     public function delete(array $keys, ?Token $token = null): array

@@ -73,6 +73,8 @@ final class RedisPlacesTest extends OwnServers
             // Whatever comes once: finding the masters, connecting, telling them the scripts, comparing the clocks.
             $each->save(array_map(static fn(string $key): Item => new Item($key, 'value', 100, ['kept']), $keys));
             $each->clear();
+            // Each script is sent whole once.
+            $each->save([new Item('key 1', 'value')]);
             $each->save(array_map(static fn(string $key): Item => new Item($key, 'value', 100, ['kept']), $keys));
             $each->fetch($keys);
             $each->fetch($keys);

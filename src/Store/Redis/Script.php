@@ -61,6 +61,9 @@ enum Script: string
 
     /** Save in the mode Set for items without tokens, which needs fewer functions. */
     case SaveUnjudged = 'f73042027a5f9b025fea9926ca8f96997f378ee1';
+
+    /** Write of one item that does not keep what was there before. */
+    case WriteOne = 'f726237dbdfd0d08541cbecfee25859da3e583ae';
     case Delete = '279dae9b9701889b53342e45d7c0422a5b57270b';
     case Increment = 'd85ed398e26e789c2d1421b02b749ce551c65336';
     case Touch = '8f3efc4cfe7106f426ceddb47ede093698bb3851';
