@@ -340,7 +340,8 @@ final class PageHit
         header('Cache-Status: Larder; hit; ' . ($isStale ? 'detail=stale; ' : '') . 'ttl=' . ($until - $now), false);
         $known = $_SERVER['HTTP_IF_NONE_MATCH'] ?? '';
         $etag = $page['etag'] ?? '';
-        if ($known !== '' && $status === 200 && \is_string($known) && \is_string($etag) && $etag !== '' && (trim($known) === '*' || str_contains($known, substr($etag, 2)))) {
+        // A server that compresses what the site has not adds the coding to the tag, as Apache does.
+        if ($known !== '' && $status === 200 && \is_string($known) && \is_string($etag) && $etag !== '' && (trim($known) === '*' || str_contains($known, substr($etag, 2, -1)))) {
             http_response_code(304);
             header_remove('Content-Type');
             exit;

@@ -66,7 +66,7 @@ final class PageCacheTest extends TestCase
         self::assertSame([200, '', (string) \strlen($first->body)], [$head->status, $head->body, $head->header('content-length')]);
         self::assertTrue($head->isHit());
 
-        foreach ([$first->header('etag'), '"other", ' . $first->header('etag'), substr($first->header('etag'), 2), '*'] as $known) {
+        foreach ([$first->header('etag'), '"other", ' . $first->header('etag'), substr($first->header('etag'), 2), substr($first->header('etag'), 0, -1) . '-gzip"', '*'] as $known) {
             $same = $site->visit('/hello-world/', ["If-None-Match: {$known}"]);
             self::assertSame([304, ''], [$same->status, $same->body]);
             self::assertSame($first->header('etag'), $same->header('etag'));
