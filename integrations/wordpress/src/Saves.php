@@ -44,7 +44,7 @@ final class Saves
         if ($this->place === '') {
             return;
         }
-        foreach (glob("{$this->place}*") ?: [] as $file) {
+        foreach (glob("{$this->place}*[0-9a-f]") ?: [] as $file) {
             $this->look($file);
         }
         $transactions->writes($this->note(...));
@@ -79,8 +79,9 @@ final class Saves
             return;
         }
         $file = $this->place . bin2hex(random_bytes(8));
-        $lock = @fopen($file, 'x');
-        if ($lock !== false && flock($lock, \LOCK_EX)) {
+        // Under its name only once it is locked: another request would take it for one of a process that was killed.
+        $lock = @fopen("{$file}.new", 'x');
+        if ($lock !== false && flock($lock, \LOCK_EX) && rename("{$file}.new", $file)) {
             $this->lock = $lock;
             $this->file = $file;
             // Behind all that tells the caches at the end of the request.
