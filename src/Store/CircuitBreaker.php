@@ -41,6 +41,9 @@ final class CircuitBreaker
     /** Whether this process is the one that tries, and has to tell the others. */
     private bool $tries = false;
 
+    /** Whether this process has begun to connect, and has no answer yet. */
+    private bool $isOnTrial = false;
+
     /** Why it has failed last, as far as that is known. */
     private string $why = '';
 
@@ -106,11 +109,37 @@ final class CircuitBreaker
     }
 
     /**
+     * Whether to connect now, for a client whose commands follow at once. One that was interrupted, or connects anew for the rest of a batch, is
+     * still the one that tries. After a yes the caller says whether it failed(), refused(), answered() or broke().
+     */
+    public function allowsToConnect(): bool
+    {
+        return $this->isOnTrial = $this->isOnTrial || $this->allows();
+    }
+
+    /** The first answer since the connection was begun tells that the server worked(). */
+    public function answered(): void
+    {
+        if ($this->isOnTrial) {
+            $this->worked();
+        }
+    }
+
+    /** A connection broke: the server has failed() if that never had an answer, or if the answer is late. */
+    public function broke(string $why, bool $isTooLate): void
+    {
+        if ($isTooLate || $this->isOnTrial) {
+            $this->failed($why, $isTooLate);
+        }
+    }
+
+    /**
      * @param string $why    the cause, which others are told as well
      * @param bool   $waited false: it failed at once
      */
     public function failed(string $why = '', bool $waited = true): void
     {
+        $this->isOnTrial = false;
         $this->why = $why;
         if ($this->retryAfter <= 0.0) {
             return;
@@ -129,6 +158,7 @@ final class CircuitBreaker
     /** It has answered. */
     public function worked(): void
     {
+        $this->isOnTrial = false;
         $this->notBefore = 0.0;
         if ($this->tries) {
             $this->tries = false;

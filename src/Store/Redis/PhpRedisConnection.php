@@ -52,9 +52,6 @@ final class PhpRedisConnection implements Living
     /** When the server last answered, in nanoseconds (hrtime()). */
     private int $answered = 0;
 
-    /** Whether this process has begun to connect, and has no answer yet. */
-    private bool $isOnTrial = false;
-
     private readonly CircuitBreaker $breaker;
 
     /** @throws Exception */
@@ -112,13 +109,13 @@ final class PhpRedisConnection implements Living
             $asks = $watch->asksWith($part, $began);
             try {
                 $replies = $this->ask($redis, $asks ? [Watch::QUESTION, ...$part] : $part, $left);
-                $this->isOnTrial && $this->passes();
+                $this->breaker->answered();
                 if ($asks) {
                     $answer = array_shift($replies);
                     $watch->learn($answer, $replies, $this->server);
                 }
             } catch (\RedisException $failure) {
-                $this->isOnTrial && ErrorReply::isOne($failure->getMessage()) && $this->passes();
+                ErrorReply::isOne($failure->getMessage()) && $this->breaker->answered();
                 if (preg_match(self::ERRORS, $failure->getMessage()) === 1) {
                     array_push($all, ...$this->errors($taken, $part, $failure->getMessage()));
                     $began = hrtime(true);
@@ -197,18 +194,9 @@ final class PhpRedisConnection implements Living
     {
         // If it is late, it did not break, it is slow: another question would wait again.
         $isTooLate = $this->isTooLate($now, $end);
-        if ($isTooLate || $this->isOnTrial) {
-            $this->isOnTrial = false;
-            $this->breaker->failed($failure->getMessage(), $isTooLate);
-        }
+        $this->breaker->broke($failure->getMessage(), $isTooLate);
 
         return $this->server->unavailable($failure->getMessage(), $failure);
-    }
-
-    private function passes(): void
-    {
-        $this->isOnTrial = false;
-        $this->breaker->worked();
     }
 
     private function isTooLate(int $now, float $end): bool
@@ -365,15 +353,13 @@ final class PhpRedisConnection implements Living
     private function connected(): array
     {
         $server = $this->server;
-        // One that was interrupted, or connects anew for the rest of a batch, is still the one that tries.
-        if (!$this->isOnTrial && !$this->breaker->allows()) {
+        if (!$this->breaker->allowsToConnect()) {
             throw $server->unavailable($this->breaker->why('it could not be reached, or refused the login, a moment ago'));
         }
         $redis = new \Redis();
         $refusal = null;
         $greeting = $server->greeting();
         $began = hrtime(true);
-        $this->isOnTrial = true;
         try {
             $watch = Watch::of($server, fn() => $this->connect($redis));
             foreach ($greeting as $command) {
@@ -383,7 +369,6 @@ final class PhpRedisConnection implements Living
         } catch (\RedisException $failure) {
             if (!$redis->isConnected() || !ErrorReply::isOne($failure->getMessage())) {
                 self::close($redis);
-                $this->isOnTrial = false;
                 $this->breaker->failed($failure->getMessage(), $server->hasWaited((hrtime(true) - $began) / 1e9));
 
                 // Without the exception: the password is among the arguments in its trace.
@@ -393,12 +378,11 @@ final class PhpRedisConnection implements Living
         }
         if ($refusal !== null) {
             self::close($redis);
-            $this->isOnTrial = false;
             $this->breaker->refused($refusal);
 
             throw $server->refused($refusal);
         }
-        $greeting === [] || $this->passes();
+        $greeting === [] || $this->breaker->answered();
         $this->process = Process::id();
 
         return [$redis, $watch];

@@ -31,9 +31,6 @@ final class PredisConnection implements Parallel, Living
 
     private int $process = 0;
 
-    /** Whether this process has begun to connect, and has no answer yet. */
-    private bool $isOnTrial = false;
-
     private readonly CircuitBreaker $breaker;
 
     /** @throws Exception */
@@ -89,7 +86,7 @@ final class PredisConnection implements Parallel, Living
             $began = hrtime(true);
             try {
                 $replies = self::read($client, $begun, $this->server->readTimeout);
-                $this->isOnTrial && $this->passes();
+                $this->breaker->answered();
                 if ($asks) {
                     $answer = array_shift($replies);
                     $watch->learn($answer, $replies, $this->server);
@@ -116,18 +113,9 @@ final class PredisConnection implements Parallel, Living
         if (!$failure instanceof PredisException) {
             return $failure;
         }
-        if ($isTooLate || $this->isOnTrial) {
-            $this->isOnTrial = false;
-            $this->breaker->failed($failure->getMessage(), $isTooLate);
-        }
+        $this->breaker->broke($failure->getMessage(), $isTooLate);
 
         return $this->server->unavailable($failure->getMessage(), $failure);
-    }
-
-    private function passes(): void
-    {
-        $this->isOnTrial = false;
-        $this->breaker->worked();
     }
 
     /**
@@ -213,8 +201,7 @@ final class PredisConnection implements Parallel, Living
     private function connected(): array
     {
         $server = $this->server;
-        // One that was interrupted is still the one that tries.
-        if (!$this->isOnTrial && !$this->breaker->allows()) {
+        if (!$this->breaker->allowsToConnect()) {
             throw $server->unavailable($this->breaker->why('it could not be reached, or refused the login, a moment ago'));
         }
         $client = new Client([
@@ -230,7 +217,6 @@ final class PredisConnection implements Parallel, Living
         ], ['exceptions' => false]);
         $greeting = $server->greeting();
         $began = hrtime(true);
-        $this->isOnTrial = true;
         try {
             $watch = Watch::of($server, static fn() => $client->connect());
             foreach ($greeting as $command) {
@@ -239,19 +225,17 @@ final class PredisConnection implements Parallel, Living
                 [$reply] = self::read($client, $words, $server->readTimeout);
                 if ($reply instanceof ErrorReply) {
                     $client->disconnect();
-                    $this->isOnTrial = false;
                     $this->breaker->refused($reply->message);
 
                     throw $server->refused($reply->message);
                 }
             }
         } catch (PredisException $failure) {
-            $this->isOnTrial = false;
             $this->breaker->failed($failure->getMessage(), $server->hasWaited((hrtime(true) - $began) / 1e9));
 
             throw $server->unavailable($failure->getMessage(), $failure);
         }
-        $greeting === [] || $this->passes();
+        $greeting === [] || $this->breaker->answered();
         $this->process = Process::id();
 
         return [$client, $watch];
