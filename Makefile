@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help redis-cost laravel-tests query-monitor-tests wordpress-calls wordpress-cost wordpress-layers wordpress-oracle wordpress-plugin wordpress-visitors bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help releases redis-cost laravel-tests query-monitor-tests wordpress-calls wordpress-cost wordpress-layers wordpress-oracle wordpress-plugin wordpress-visitors bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -27,7 +27,7 @@ wordpress-layers: ext vendor ## the instructions of a transient's set and delete
 wordpress-plugin: vendor ## build the plugin for WordPress with the library in it, build/larder-wordpress.zip
 	@$(PHP) tools/wordpress-plugin
 
-redis-cost: ext vendor ## the instructions that a read and a write over Redis take of the client and of the server
+redis-cost: ext vendor ## the instructions that a read, a write and an invalidation over Redis take of the client and of the server
 	@$(PHP) -d extension=$(CURDIR)/ext/modules/larder.so tools/redis-cost
 
 bench: ext vendor ## measure the caches of this machine; SERVERS=1 installs Redis or Valkey, Memcached, nginx, php-fpm and WordPress, ARGS=… goes to `larder bench`
@@ -47,6 +47,9 @@ clients: ext vendor ## Doctrine's ORM and components of Symfony over pools of ou
 
 integrations: ext vendor ## test the integrations with each version of their frameworks; fetches packages
 	@PHP=$(PHP) tools/integration
+
+releases: ## as root: WordPress 6.8 and 7.1, Symfony 8, and the extension on PHP 8.5 and 8.6, each in its Debian; RELEASES="php-8.6" runs some
+	@tools/packages chroot && tools/releases $(RELEASES)
 
 query-monitor-tests: ext vendor ## run our panel in WordPress's plugin Query Monitor, from a clone of johnbillion/query-monitor: QUERY_MONITOR=<folder>
 	@PHP=$(PHP) tools/query-monitor-tests "$(QUERY_MONITOR)"

@@ -198,7 +198,7 @@ static void look_past_the_unreadable(larder_conditions *on, larder_pool *pool, c
     }
 }
 
-/* Says what a store is to leave that the pool refuses. */
+/* Says what a store is to leave that the pool refuses, by PHP's `?bool $keep`: null is `by_pool`, false is nothing. */
 static enum larder_leaving leaving(bool keep, bool by_pool)
 {
     return by_pool ? LARDER_LEAVES_BY_POOL : keep ? LARDER_LEAVES_OLD : LARDER_LEAVES_NOTHING;

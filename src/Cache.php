@@ -14,6 +14,7 @@ use Larder\Cache\Lifetimes;
 use Larder\Cache\Misses;
 use Larder\Cache\Names;
 use Larder\Cache\OwnTags;
+use Larder\Cache\Request;
 use Larder\Cache\RequestToken;
 use Larder\Cache\Updates;
 use Larder\Cache\Writes;
@@ -111,6 +112,12 @@ final class Cache
 
     private ?Misses $misses = null;
 
+    /** What the pools of PSR-6 over this cache have asked for: their items carry the tokens themselves. */
+    private ?Misses $firstMisses = null;
+
+    /** Of own invalidations, the last before $firstMisses began. */
+    private int $firstMissesSince = 0;
+
     /** That of the cache whose namespace this is, too. */
     private ?OwnTags $ownTags = null;
 
@@ -151,8 +158,8 @@ final class Cache
      * @param ?EventDispatcherInterface  $events is told of Larder\Event's; costs every read the fast way
      * @param ?\Closure(): float         $clock  the time in Unix seconds; for tests that cannot wait
      * @param bool                       $judgesAdds whether a token judges an add() of a key that was never asked for. It is of
-     *                                               the request's first use of this cache, or of refresh(); over
-     *                                               Redis of the first read
+     *                                               the request's first use of this cache or of a namespace in it, or of
+     *                                               refresh(); over Redis of the first read
      *
      * @throws InvalidOption
      * @throws UnsupportedOperation the store has no such tokens
@@ -247,7 +254,7 @@ final class Cache
                 // It is no key, as is said below.
             }
         }
-        if ($key === '' || isset($key[Key::LONGEST])) {
+        if ($key === '' || isset($key[Store::LONGEST_KEY])) {
             Key::check($key);
         }
         if ($this->reads === null || !$this->gate->isOpen) {
@@ -328,6 +335,7 @@ final class Cache
             $found = $this->live($item);
             if ($found === null) {
                 unset($values[$key]);
+                $this->notePast((string) $key);
             } else {
                 $values[$key] = $found->value;
             }
@@ -366,15 +374,41 @@ final class Cache
                 $items[$key] = Item::found($key, $found->value, $item->expiry, $item->version, $item->tags);
             } elseif ($judges ??= $this->can(Capability::Tokens)) {
                 // Only what is there past its time has none.
-                $tokens[$key] = $fetched->tokens[$key]
-                    ?? ($item === null ? null : $this->gate->attempt(static fn(Store $store): Token => $store->token($key)))
-                    ?? Generation::unknown();
+                $tokens[$key] = $fetched->tokens[$key] ?? ($item === null ? Generation::unknown() : $this->tokenNow($key));
             }
         }
         $this->misses?->dropAll($items);
+        $this->firstMisses?->dropAll($items);
         $this->tellOfReads($keys, $items);
 
         return new Fetched($items, $tokens, failure: $fetched->failure);
+    }
+
+    /**
+     * Some clients of PSR-6, such as Doctrine's ORM, ask for the item again when they have computed its value. It is as old as the first miss all
+     * the same. What this process then writes, deletes or invalidates itself, through whatever object over this cache, begins anew.
+     *
+     * @param Token $token of a miss, as fetch() brings it
+     *
+     * @return Token that of the first miss
+     *
+     * @internal
+     */
+    public function firstMiss(string $key, Token $token): Token
+    {
+        $moment = $this->ownTags->moment ?? 0;
+        if ($this->firstMisses === null || $moment !== $this->firstMissesSince) {
+            // What is missed from now on was computed after that. Which tags an item will carry is not known before it is saved.
+            $this->firstMisses = new Misses();
+            $this->firstMissesSince = $moment;
+        }
+        $first = $this->firstMisses->take($key);
+        if ($first === null || !Misses::isOfAMiss($first)) {
+            $first = $token;
+        }
+        $this->firstMisses->note($key, $first);
+
+        return $first;
     }
 
     /**
@@ -402,7 +436,7 @@ final class Cache
         Key::check($key);
         $this->demandTokens();
 
-        return $this->gate->attempt(static fn(Store $store): Token => $store->token($key)) ?? Generation::unknown();
+        return $this->tokenNow($key);
     }
 
     /**
@@ -433,7 +467,7 @@ final class Cache
     ): bool {
         Key::check($key);
         $this->demandTokens();
-        $this->misses?->drop($key);
+        $this->forget($key);
         $this->requestToken?->own([$key]);
 
         return (new Updates($this->gate, $this->lifetimes(), $this->writes(), $this->live(...)))->run($key, $change(...), $ttl, Names::tags($tags), $default);
@@ -468,6 +502,7 @@ final class Cache
             $seconds = $this->isExact && ($ttl === null || \is_int($ttl)) ? $ttl ?? $this->ofNull : $this->lifetimes()->seconds($ttl);
             if ($seconds === null || ($seconds > 0 && $seconds <= Ttl::LONGEST)) {
                 $this->requestToken?->own([$key]);
+                $this->firstMisses?->drop($key);
                 try {
                     // Without a token (null) the pool judges it by this request's miss of the key. A refused value leaves nothing
                     // older behind (false).
@@ -572,6 +607,7 @@ final class Cache
         }
         foreach ($checked as [$item, $tags]) {
             $missed = $this->misses?->take($item->key, $tags, $this->ownTags);
+            $this->firstMisses?->drop($item->key);
             $missed = $mode === SaveMode::Replace ? null : $missed;
             $isMissed = $missed !== null && Misses::isOfAMiss($missed);
             $ofRequest = $mode === SaveMode::Add ? $this->requestToken?->of($item->key, $tags, $this->ownTags) : null;
@@ -623,6 +659,7 @@ final class Cache
         }
         $tags = Names::tags($tags);
         $missed = $this->misses?->take($key, $tags, $this->ownTags);
+        $this->firstMisses?->drop($key);
         $item = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), $tags, $token ?? $missed ?? $this->requestToken?->of($key, $tags, $this->ownTags), true);
 
         return $this->writes()->noteAdded($key, $this->gate->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Add)));
@@ -652,7 +689,7 @@ final class Cache
         if ($token !== null) {
             $this->demandTokens();
         }
-        $this->misses?->drop($key);
+        $this->forget($key);
         $item = new Item($key, $this->writes()->storable($value), $this->lifetimes()->seconds($ttl), Names::tags($tags), $token);
         $unsaved = $this->gate->attempt(static fn(Store $store): array => $store->save([$item], SaveMode::Replace), [$key]);
         $this->remove($token !== null && $onConflict === OnConflict::Remove ? [$key] : [], $unsaved);
@@ -677,6 +714,7 @@ final class Cache
         if ($pool !== null && ($key[0] ?? "\0") !== "\0") {
             try {
                 $this->requestToken?->own([$key]);
+                $this->firstMisses?->drop($key);
                 $existed = $pool->delete($key);
                 if (\PHP_SAPI === 'cli' && !$this->isToldOfNamesakes) {
                     $this->tellOfNamesakes();
@@ -769,7 +807,7 @@ final class Cache
         $lost = $seconds !== null && $seconds <= 0 ? [$key] : [];
         if ($lost !== []) {
             // It deletes.
-            $this->misses?->drop($key);
+            $this->forget($key);
         }
 
         return $this->gate->attempt(static fn(Store $store): array => $store->touch([$key], $seconds), $lost) === [$key];
@@ -799,16 +837,29 @@ final class Cache
         Numbers $numbers = Numbers::Ints,
     ): int|false {
         Key::check($key);
-        $this->misses?->drop($key);
+        $this->forget($key);
         $this->requestToken?->own([$key]);
         $seconds = $this->lifetimes()->seconds($ttl);
         if ($min !== null || !$create || $numbers !== Numbers::Ints) {
             $this->demandTokens();
-
-            return (new Counting($this->gate, $this->live(...), $this->clock))->count($key, $by, $initial, $seconds, $min, $create, $numbers);
+        } else {
+            $counted = $this->gate->attempt(static function (Store $store) use ($key, $by, $initial, $seconds): int|NotACounter {
+                try {
+                    return $store->increment($key, $by, $initial, $seconds);
+                } catch (NotACounter $mistake) {
+                    return $mistake;
+                }
+            });
+            if (!$counted instanceof NotACounter) {
+                return $counted ?? false;
+            }
+            if (!$this->can(Capability::Tokens)) {
+                throw $counted;
+            }
+            // What is past its time is none, though the store still has it.
         }
 
-        return $this->gate->attempt(static fn(Store $store): int => $store->increment($key, $by, $initial, $seconds)) ?? false;
+        return (new Counting($this->gate, $this->live(...), $this->clock))->count($key, $by, $initial, $seconds, $min, $create, $numbers);
     }
 
     /**
@@ -842,9 +893,13 @@ final class Cache
      * one, the exception is thrown here, and nothing is stored.
      *
      * The stored value is as old as the moment the computation began. Where the store judges tokens, it does
-     * not survive a delete of the key, or an invalidation of its tags, that came in between.
+     * not survive a delete of the key, or an invalidation of its tags, that came in between. Only over a pool ("shm:" without
+     * tiers), this process's own delete, set, clear or invalidation does not count. There the computed value is stored all the same.
      *
      * An int is stored as a counter, which knows neither grace nor early expiry.
+     *
+     * A value that may still be served past its time is there for add(), replace(), touch(), and for what delete() reports. Over a pool it
+     * is not.
      *
      * @template T
      *
@@ -895,7 +950,7 @@ final class Cache
         }
         Key::check($key);
         Recipe::check($grace, $beta);
-        $this->misses?->drop($key);
+        $this->forget($key);
         if (!$this->seals && !$this->gate->isOpen) {
             // What is found or computed is not to be from before what the pool has missed.
             $this->gate->attempt(static fn(): bool => true);
@@ -906,7 +961,7 @@ final class Cache
 
     /**
      * remember() for a value that no callback can return, such as the output of a template. It returns the value, or an Unfinished
-     * if this process is to compute it. Waits, leases, early computation and judgement are those of remember().
+     * if this process is to compute it. Waits, leases, early computation and judgement are those of remember(), with its exception over a pool.
      *
      *     $page = $cache->begin('page', 300);
      *     if ($page instanceof Unfinished) {
@@ -998,14 +1053,16 @@ final class Cache
         // What carries one of them and is set from now on is this request's own word, not the end of an older computation.
         $own = $this->ownTags ??= new OwnTags();
         $own->note($tags);
-        $delivered = $this->gate->attempt(static function (Store $store) use ($tags, $serveStale): bool {
-            $store->invalidateTags($tags, $serveStale);
+        try {
+            $delivered = $this->gate->attempt(static function (Store $store) use ($tags, $serveStale): bool {
+                $store->invalidateTags($tags, $serveStale);
 
-            return true;
-        }, tags: $tags) === true;
+                return true;
+            }, tags: $tags) === true;
+        } finally {
+            $this->gate->takeNextToken($own);
+        }
         $this->tellOfNamesakes();
-        $this->keepRequestTokens($own);
-        $this->gate->renewRequest($own);
         if ($delivered) {
             $this->events?->dispatch(new TagsInvalidated($tags));
         }
@@ -1021,14 +1078,17 @@ final class Cache
     public function clear(): bool
     {
         $this->forgetMisses();
-        $delivered = $this->gate->attempt(static function (Store $store): bool {
-            $store->clear();
+        try {
+            $delivered = $this->gate->attempt(static function (Store $store): bool {
+                $store->clear();
 
-            return true;
-        }, clears: true) === true;
+                return true;
+            }, clears: true) === true;
+        } finally {
+            // It is this request's own word.
+            $this->gate->takeNextToken(null);
+        }
         $this->tellOfNamesakes();
-        // It is this request's own word.
-        $this->gate->renewRequest();
         if ($delivered) {
             $this->events?->dispatch(new Cleared());
         }
@@ -1066,6 +1126,9 @@ final class Cache
         );
         // A tag means the same in all parts of a store.
         $namespace->ownTags = &$this->ownTags;
+        if ($this->requestToken !== null) {
+            $namespace->requestToken?->join($this->requestToken);
+        }
 
         return $this->namespaces[$name] = $namespace;
     }
@@ -1106,6 +1169,7 @@ final class Cache
                 $this->gate->begin($this->store);
             }
         } finally {
+            $this->requestToken?->begin();
             $this->beginRequest();
         }
     }
@@ -1196,6 +1260,7 @@ final class Cache
     private function toSet(string $key, mixed $value, int|\DateInterval|Ttl|null $ttl, array $tags, ?Token $token, bool $removes, array &$removedIfRefused): Item
     {
         $missed = $this->misses?->take($key, $tags, $this->ownTags);
+        $this->firstMisses?->drop($key);
         $isMissed = $missed !== null && Misses::isOfAMiss($missed);
         // The store could not be asked for the key when it was read: what it has there may be older than this value.
         $isUnknown = $missed !== null && !$isMissed;
@@ -1242,23 +1307,23 @@ final class Cache
     private static function requestTokenOf(Store $store): RequestToken
     {
         return $store instanceof RequestTokens && \in_array(Capability::RequestTokens, $store->capabilities(), true)
-            ? new RequestToken($store)
+            ? new RequestToken(new Request($store))
             : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::RequestTokens);
+    }
+
+    /** What this process writes or deletes itself: a miss of before that judges nothing. */
+    private function forget(string $key): void
+    {
+        $this->misses?->drop($key);
+        $this->firstMisses?->drop($key);
     }
 
     private function forgetMisses(): void
     {
         $this->misses?->clear();
+        $this->firstMisses = null;
         foreach ($this->namespaces as $namespace) {
             $namespace->forgetMisses();
-        }
-    }
-
-    private function keepRequestTokens(OwnTags $own): void
-    {
-        foreach ($this->judgesAdds ? $this->namespaces : [] as $namespace) {
-            $namespace->requestToken?->keepFor($own);
-            $namespace->keepRequestTokens($own);
         }
     }
 
@@ -1284,7 +1349,7 @@ final class Cache
     private function beginRequest(): void
     {
         $this->misses?->clear();
-        $this->gate->renewRequest();
+        $this->firstMisses = null;
         $this->gate->readJournal();
         foreach ($this->namespaces as $namespace) {
             $namespace->beginRequest();
@@ -1331,7 +1396,7 @@ final class Cache
 
     private function taken(Takes $from, string $key, mixed $default): mixed
     {
-        $this->misses?->drop($key);
+        $this->forget($key);
         $this->requestToken?->own([$key]);
         $item = $this->gate->attempt(static fn(): ?Item => $from->take($key));
         $found = $item === null ? null : $this->live($item);
@@ -1361,10 +1426,24 @@ final class Cache
             $this->noteMisses()?->noteUnknown([$key], $this->ownTags);
         } elseif (isset($fetched->tokens[$key])) {
             $this->noteMisses()?->note($key, $fetched->tokens[$key], $this->ownTags);
+        } else {
+            $this->notePast($key);
         }
         $this->events?->dispatch(new Missed($key));
 
         return $default;
+    }
+
+    /** Notes the miss of an item whose time is over, though it may still be served stale. The store has it, and so brings no token. */
+    private function notePast(string $key): void
+    {
+        $this->noteMisses()?->note($key, $this->tokenNow($key), $this->ownTags);
+    }
+
+    /** @return Token one that refuses every write, if the store is unavailable */
+    private function tokenNow(string $key): Token
+    {
+        return $this->gate->attempt(static fn(Store $store): Token => $store->token($key)) ?? Generation::unknown();
     }
 
     /**
@@ -1376,7 +1455,7 @@ final class Cache
     private function deleted(array $keys, ?Token $token = null): ?array
     {
         foreach ($keys as $key) {
-            $this->misses?->drop($key);
+            $this->forget($key);
         }
         $existed = $this->gate->attempt(static fn(Store $store): array => $store->delete($keys, $token), $keys);
         $this->tellOfNamesakes();

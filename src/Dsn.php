@@ -41,6 +41,9 @@ use Larder\Exception\InvalidDsn;
  */
 final class Dsn
 {
+    /** The options that Serializer\Payload reads. They stand here so that a store without them need not load it. */
+    public const OF_PAYLOADS = ['serializer', 'classes', 'compression', 'compress_above', 'secret'];
+
     private const SEVERAL = 2;
 
     /** Schemes, and how many servers their DSNs may name; 0: a name or paths instead. */
@@ -64,6 +67,7 @@ final class Dsn
     ];
 
     /**
+     * @param string                                     $written the scheme as it is written, perhaps by its other name, for messages
      * @param string                                     $path    decoded: a pool's name, a path, or what follows the host
      * @param non-empty-list<array{string, ?int}>        $hosts   each with its port; where there are none, one that is empty
      * @param ?string                                    $paths   encoded: what $path is, where commas may divide it; null: it is one
@@ -73,6 +77,7 @@ final class Dsn
      */
     private function __construct(
         public readonly string $scheme,
+        public readonly string $written,
         public readonly ?string $host,
         public readonly ?int $port,
         public readonly ?string $user,
@@ -94,8 +99,10 @@ final class Dsn
             return self::parse($tiers[1])->inFrontOf(self::parse($tiers[2] ?? ''));
         }
         [$scheme, $rest] = explode(':', $dsn, 2) + [1 => null];
+        $written = (string) $scheme;
         if (!isset($rest, self::SERVERS[$scheme])) {
             $scheme = self::scheme($dsn);
+            $written = strtolower($written);
         }
         if (str_contains($dsn, '>') && \in_array($scheme, ['shm', 'apcu', 'array'], true)) {
             throw InvalidDsn::part(self::masked($dsn), 'has a ">" without a space on each side', 'write tiers as "near > far"');
@@ -106,19 +113,20 @@ final class Dsn
         if ($servers === 0) {
             [$user, $password, $place] = $scheme === 'redis+unix' ? self::onASocket($place) : [null, null, $place];
 
-            return new self($scheme, null, null, $user, $password, rawurldecode($place), [['', null]], $place, $options);
+            return new self($scheme, $written, null, null, $user, $password, rawurldecode($place), [['', null]], $place, $options);
         }
         $pattern = '~^//(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/]+)(?:/(?<path>[^@]*))?$~is';
         if (preg_match($pattern, $place, $match, \PREG_UNMATCHED_AS_NULL) !== 1) {
-            throw self::withoutServer($dsn, $scheme);
+            throw self::withoutServer($dsn, $scheme, $written);
         }
-        $hosts = array_map(static fn(#[\SensitiveParameter] string $place): array => self::host($place, $scheme, $dsn), explode(',', (string) $match['hosts']));
+        $hosts = array_map(static fn(#[\SensitiveParameter] string $place): array => self::host($place, $scheme, $written, $dsn), explode(',', (string) $match['hosts']));
         if (\count($hosts) > 1 && $servers < self::SEVERAL) {
             throw InvalidDsn::part(self::masked($dsn), 'names several servers', 'name one');
         }
 
         return new self(
             $scheme,
+            $written,
             $hosts[0][0],
             $hosts[0][1],
             self::decoded($match['user']),
@@ -148,6 +156,12 @@ final class Dsn
         return $this->with($path, $this->options, $this->far);
     }
 
+    /** Whether it has any, which allow() judges. */
+    public function hasOptions(): bool
+    {
+        return $this->options !== [];
+    }
+
     /**
      * The options are these or some of them.
      *
@@ -158,7 +172,7 @@ final class Dsn
         // PHP has made an int of a name like "7".
         foreach (array_keys($this->options) as $option) {
             if (!\in_array((string) $option, $known, true)) {
-                throw InvalidDsn::unknownOption((string) $option, $this->scheme, [...array_values($known), ...$this->readBefore]);
+                throw InvalidDsn::unknownOption((string) $option, $this->written, [...array_values($known), ...$this->readBefore]);
             }
         }
     }
@@ -167,7 +181,7 @@ final class Dsn
     public function withoutPath(): void
     {
         if ($this->path !== '') {
-            throw InvalidDsn::part($this->scheme . ':' . $this->path, 'has a path, but its store has none', 'remove the path');
+            throw InvalidDsn::part(self::masked($this->written . ':' . $this->path), 'has a path, but its store has none', 'remove the path');
         }
     }
 
@@ -192,12 +206,17 @@ final class Dsn
     /** @throws InvalidDsn */
     private function absolute(#[\SensitiveParameter] string $path): string
     {
-        $path = preg_replace('~^//(?=/)~', '', $path) ?? '';
+        $path = str_starts_with($path, '///') ? substr($path, 2) : $path;
         if (!str_starts_with($path, '/') || str_contains($path, "\0") || str_starts_with($path, '//')) {
-            throw InvalidDsn::part(self::masked($this->scheme . ':' . $this->path), 'has no absolute path', \sprintf('write it as "%s:/path"', $this->scheme));
+            throw InvalidDsn::part(self::masked($this->written . ':' . $this->path), 'has no absolute path', \sprintf('write it as "%s:/path"', $this->written));
         }
 
         return $path;
+    }
+
+    public function hasAny(string ...$options): bool
+    {
+        return array_intersect_key($this->options, array_flip($options)) !== [];
     }
 
     public function text(string $option, string $default): string
@@ -278,7 +297,7 @@ final class Dsn
     {
         $readBefore = [...$this->readBefore, ...$readBefore];
 
-        return new self($this->scheme, $this->host, $this->port, $this->user, $this->password, $path, $this->hosts, $path === $this->path ? $this->paths : null, $options, $far, $readBefore);
+        return new self($this->scheme, $this->written, $this->host, $this->port, $this->user, $this->password, $path, $this->hosts, $path === $this->path ? $this->paths : null, $options, $far, $readBefore);
     }
 
     /**
@@ -311,7 +330,7 @@ final class Dsn
     private static function scheme(#[\SensitiveParameter] string $dsn): string
     {
         if (preg_match('/^([a-z][a-z0-9+.-]*):/i', $dsn, $match) !== 1) {
-            throw InvalidDsn::withoutScheme(self::masked($dsn));
+            throw InvalidDsn::withoutScheme(self::masked($dsn), self::schemes());
         }
         $named = strtolower($match[1]);
         $scheme = preg_replace('/^valkey(?=s?(?:\+|$))/D', 'redis', $named) ?? '';
@@ -330,7 +349,7 @@ final class Dsn
     /** @return array{?string, ?string, string} user, password and path; a path with an "@" in it is one all the same */
     private static function onASocket(#[\SensitiveParameter] string $place): array
     {
-        return preg_match('~^//(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@(?<path>/.*)$~s', $place, $match, \PREG_UNMATCHED_AS_NULL) === 1
+        return str_contains($place, '@') && preg_match('~^//(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@(?<path>/.*)$~s', $place, $match, \PREG_UNMATCHED_AS_NULL) === 1
             ? [self::decoded($match['user']), self::decoded($match['password']), (string) $match['path']]
             : [null, null, $place];
     }
@@ -340,10 +359,10 @@ final class Dsn
      *
      * @throws InvalidDsn
      */
-    private static function host(#[\SensitiveParameter] string $place, string $scheme, #[\SensitiveParameter] string $dsn): array
+    private static function host(#[\SensitiveParameter] string $place, string $scheme, string $written, #[\SensitiveParameter] string $dsn): array
     {
         if (preg_match('~^(?<host>\[[0-9a-f:.]+\]|[^:\[\]]+)(?::(?<port>\d{1,5}))?$~iD', $place, $match, \PREG_UNMATCHED_AS_NULL) !== 1) {
-            throw self::withoutServer($dsn, $scheme);
+            throw self::withoutServer($dsn, $scheme, $written);
         }
         $port = $match['port'] === null ? null : (int) $match['port'];
         if ($port === 0 || $port > 65_535) {
@@ -353,12 +372,12 @@ final class Dsn
         return [trim((string) $match['host'], '[]'), $port];
     }
 
-    private static function withoutServer(#[\SensitiveParameter] string $dsn, string $scheme): InvalidDsn
+    private static function withoutServer(#[\SensitiveParameter] string $dsn, string $scheme, string $written): InvalidDsn
     {
         // A path is a socket's.
-        $isSocket = isset(self::SERVERS["{$scheme}+unix"]) && preg_match('~^[a-z]+:/[^/]~', $dsn) === 1;
+        $isSocket = isset(self::SERVERS["{$scheme}+unix"]) && preg_match('~^[a-z]+:/[^/]~i', $dsn) === 1;
 
-        return InvalidDsn::part(self::masked($dsn), 'names no server', \sprintf($isSocket ? 'write it as "%s+unix:/path"' : 'write it as "%s://host:port"', $scheme));
+        return InvalidDsn::part(self::masked($dsn), 'names no server', \sprintf($isSocket ? 'write it as "%s+unix:/path"' : 'write it as "%s://host:port"', $written));
     }
 
     private static function decoded(?string $part): ?string
@@ -368,13 +387,16 @@ final class Dsn
 
     /**
      * A password never appears in a message, nor any part of one that should have been percent-encoded: it may reach to the
-     * last "@", and where there is none, from the colon on if no port follows that. A user alone may be meant as a password.
+     * last "@", and where there is none, from the colon on if no port follows that. A user alone may be meant as a password. Where the "//" before
+     * a user is missing, the scheme alone is shown.
+     *
+     * @internal
      */
-    private static function masked(#[\SensitiveParameter] string $dsn): string
+    public static function masked(#[\SensitiveParameter] string $dsn): string
     {
         return preg_replace(
-            ['~(//[^:@]*):.*@~s', '~//[^:/][^:]*@~', '~(//[^:@\[]*):(?!…@|\d+(?:[,/?]|$))[^@]*$~', '~([?&](?:secret|sentinel_password)=)[^&]*~'],
-            ['$1:…@', '//…@', '$1:…', '$1…'],
+            ['~^(?!(?:[a-z][a-z0-9+.-]*:?)?//)((?:redis|valkey|memcached)[a-z+]*[ /]|[a-z][a-z0-9+.-]*:/?|).*@~is', '~(//[^:@]*):.*@~s', '~//[^:/][^:]*@~', '~((?://|^(?:redis|valkey|memcached)[a-z+]*:/?(?!/))[^:@\[]*):(?!…@|\d+(?:[,/?]|$))[^@]*$~i', '~([?&](?:secret|sentinel_password)=)[^&]*~'],
+            ['$1…@', '$1:…@', '//…@', '$1:…', '$1…'],
             $dsn,
         ) ?? '';
     }

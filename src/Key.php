@@ -12,7 +12,7 @@ use Larder\Exception\InvalidKey;
  */
 final class Key
 {
-    public const LONGEST = 65_535;
+    public const LONGEST = Store::LONGEST_KEY;
 
     private const INTERNAL = "\0larder:";
 
@@ -30,6 +30,16 @@ final class Key
         if ($key[0] === "\0" && self::isInternal($key)) {
             throw InvalidKey::internal($key);
         }
+    }
+
+    /**
+     * A name of any length as a key: what is longer than a key can be is known by its hash.
+     *
+     * @param string $beginning of a key that has a hash; one that other names do not have
+     */
+    public static function fitting(string $name, string $beginning): string
+    {
+        return isset($name[self::LONGEST]) ? $beginning . hash('sha256', $name) : $name;
     }
 
     /** Whether PSR-6 and PSR-16 let it be one: they reserve some characters. */

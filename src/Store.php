@@ -28,6 +28,9 @@ use Larder\Exception\UnsupportedOperation;
  */
 interface Store
 {
+    /** Bytes of the longest key (see Key): here, as each reader of a store has this loaded. */
+    public const LONGEST_KEY = 65_535;
+
     /**
      * The live items among these keys, in their order, and a token for every other key. With the token comes a dead
      * item that may still be served (see invalidateTags()), where there is one.

@@ -38,6 +38,8 @@ final class Stores
     public static function of(Dsn $dsn): Store
     {
         if ($dsn->far !== null) {
+            Tiers::demand($dsn, $dsn->far);
+
             return Tiers::open($dsn, $dsn->far, $dsn->far->far === null && $dsn->far->scheme === 'sqlite' ? SqliteStore::fromDsn($dsn->far) : self::of($dsn->far));
         }
 

@@ -23,4 +23,14 @@ final class Tag
             throw InvalidTag::tooLong($tag, self::LONGEST);
         }
     }
+
+    /**
+     * A name of any length as a tag, as Key::fitting().
+     *
+     * @param string $beginning of a tag that has a hash
+     */
+    public static function fitting(string $name, string $beginning): string
+    {
+        return isset($name[self::LONGEST]) ? $beginning . hash('sha256', $name) : $name;
+    }
 }

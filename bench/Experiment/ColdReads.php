@@ -121,12 +121,12 @@ final class ColdReads implements Task
 
     /**
      * @param \Closure(int): string $read
-     * @param float $patience seconds after which no block is begun
+     * @param float $timeout seconds after which no block is begun
      * @return list<array{float, float, float}> what a read took, block by block
      */
-    private function read(\Closure $read, int $items, float $patience = INF): array
+    private function read(\Closure $read, int $items, float $timeout = INF): array
     {
-        $end = hrtime(true) + 1e9 * $patience;
+        $end = hrtime(true) + 1e9 * $timeout;
         $times = [];
         foreach ($this->blocks($items) as $block) {
             if ($times === [] || hrtime(true) < $end) {

@@ -8,7 +8,7 @@ namespace Larder\Bench\Experiment;
 final class Forked
 {
     /** No experiment lasts as long: a wait for a process that lives ends with its answer. */
-    public const PATIENCE_S = 86_400;
+    public const TIMEOUT_S = 86_400;
 
     /**
      * @param \Closure(int): array<string, int|float> $do given the number of the process
@@ -78,7 +78,7 @@ final class Forked
         }
         fclose($pair[1]);
         // A stream gives up after default_socket_timeout, a minute; filling a slow design takes longer.
-        stream_set_timeout($pair[0], self::PATIENCE_S);
+        stream_set_timeout($pair[0], self::TIMEOUT_S);
 
         return [$process, $pair[0]];
     }

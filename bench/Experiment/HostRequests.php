@@ -22,7 +22,7 @@ final class HostRequests implements Task
     /** Keys that are read at once before the clock runs. */
     private const TOGETHER = 100;
     /** Seconds for which the slowest host is waited for. */
-    public const PATIENCE = 60;
+    public const TIMEOUT = 60;
 
     /** @var array<string, array{finished: list<int>}> when the writes of a key had finished, in ns, the first version first */
     private array $written = [];
@@ -162,7 +162,7 @@ final class HostRequests implements Task
     private static function meet(string $folder, string $where, int $host, int $hosts): void
     {
         touch("{$folder}/{$where}-{$host}");
-        $until = microtime(true) + self::PATIENCE;
+        $until = microtime(true) + self::TIMEOUT;
         for ($other = 0; $other < $hosts; $other++) {
             while (!file_exists("{$folder}/{$where}-{$other}")) {
                 if (microtime(true) > $until || file_exists("{$folder}/failed-{$other}")) {

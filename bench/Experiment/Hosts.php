@@ -193,7 +193,7 @@ final class Hosts implements Experiment
         $before = 0;
         foreach (['warm' => $hosts, 'done' => 1] as $where => $count) {
             // A host that has failed is not waited for. A killed one does not say so.
-            $until = microtime(true) + HostRequests::PATIENCE;
+            $until = microtime(true) + HostRequests::TIMEOUT;
             while (count(glob("{$folder}/{$where}-*") ?: []) < $count && glob("{$folder}/failed-*") === [] && microtime(true) < $until) {
                 $laboratory->goOn();
                 usleep(500);

@@ -16,8 +16,10 @@ final readonly class Standing
     /** What has no verdict is shown as a loss from this difference on: what was seen once is not hidden. */
     private const BEHIND = 0.05;
     private const OURS = 'shared-memory';
-    /** A script that asks no cache, and the policy that knows what will be asked for. */
-    private const NO_RIVALS = ['empty', 'Belady (the limit)'];
+    /** Scripts that ask no cache, the policy that knows what will be asked for, and an array that ends with the request. */
+    private const NO_RIVALS = ['empty', 'empty-plain', 'Belady (the limit)', 'symfony-array'];
+    /** No merit of a store: among tags it falls with each clean, and a fast store makes more of these in the same time. */
+    private const NO_CONTEST = ['reads that hit'];
 
     /**
      * @param string $experiment its name
@@ -63,11 +65,11 @@ final readonly class Standing
         $verdicts = [Verdict::Wins->value => 0, Verdict::Ties->value => 0, Verdict::Loses->value => 0];
         $compared = [];
         $losses = [];
-        foreach ($findings->metrics($outcome) as $metric) {
+        foreach (array_diff($findings->metrics($outcome), self::NO_CONTEST) as $metric) {
             foreach ($findings->cases($outcome, $metric) as $case) {
                 foreach ($findings->inCase($outcome, $metric, $case) as $other) {
                     $rival = $other->subject;
-                    $ratio = self::isRival($findings->run, $rival) ? $findings->ratio($outcome->name, $metric, $case, self::OURS, $rival) : null;
+                    $ratio = self::isRival($findings->run, $outcome, $rival) ? $findings->ratio($outcome->name, $metric, $case, self::OURS, $rival) : null;
                     if ($ratio === null) {
                         continue;
                     }
@@ -92,9 +94,10 @@ final readonly class Standing
     }
 
     /** What is ours is no rival, and neither is what ends with the request or caches nothing. */
-    private static function isRival(Run $run, string $subject): bool
+    private static function isRival(Run $run, Outcome $outcome, string $subject): bool
     {
-        return !str_starts_with($subject, self::OURS) && !str_starts_with($subject, 'cache-') && !in_array($subject, self::NO_RIVALS, true)
+        return !str_starts_with($subject, self::OURS) && !str_starts_with($subject, 'cache-') && !str_starts_with($run->title($subject, $outcome), 'Larder')
+            && !in_array($subject, self::NO_RIVALS, true)
             && ($run->subjects[$subject]['family'] ?? '') !== Family::Yardstick->value;
     }
 }

@@ -14,7 +14,7 @@ final class ClusterFormation
     public const SLOTS = 16_384;
 
     /** In ns. */
-    private const PATIENCE = 60_000_000_000;
+    private const TIMEOUT = 60_000_000_000;
 
     /**
      * What a node is started with.
@@ -59,7 +59,7 @@ final class ClusterFormation
             }
         }
         $pattern = \sprintf('/cluster_state:ok.*cluster_slots_assigned:%d.*cluster_known_nodes:%d\b/s', self::SLOTS, \count($nodes));
-        $deadline = hrtime(true) + self::PATIENCE;
+        $deadline = hrtime(true) + self::TIMEOUT;
         foreach ($nodes as ['socket' => $socket]) {
             while (preg_match($pattern, self::ask($socket, 'CLUSTER', 'INFO')) !== 1) {
                 if (hrtime(true) > $deadline) {

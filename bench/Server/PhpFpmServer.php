@@ -17,9 +17,10 @@ final class PhpFpmServer implements Server
     /**
      * @param array<string, string|int> $ini settings of every worker
      * @param list<string> $placement a command that runs its arguments, such as `taskset -c 1`
+     * @param string $user that workers are, where root starts them
      * @throws ServerFailed
      */
-    public static function start(array $ini, int $workers, array $placement = []): self
+    public static function start(array $ini, int $workers, array $placement = [], string $user = 'root'): self
     {
         $names = ['php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION, 'php-fpm'];
         $program = Program::find(...$names) ?? throw ServerFailed::isNotInstalled('php-fpm', $names[0], 'php-fpm');
@@ -31,7 +32,7 @@ final class PhpFpmServer implements Server
             'catch_workers_output = yes', 'request_terminate_timeout = 60s',
         ];
         if (posix_geteuid() === 0) {
-            array_push($configuration, 'user = root', 'group = root', 'listen.mode = 0600');
+            array_push($configuration, "user = {$user}", 'group = root', 'listen.mode = 0600');
         }
         $command = [$program, '--nodaemonize', '--fpm-config', "{$directory}/php-fpm.conf"];
         if (posix_geteuid() === 0) {

@@ -14,7 +14,7 @@ use Larder\Bench\FileSystem;
  */
 final class ServerProcess
 {
-    private const TRIES = 500;
+    private const TRIES = 3_000;
     private const PAUSE_US = 20_000;
 
     /**
@@ -80,7 +80,7 @@ final class ServerProcess
      * @param non-empty-list<string> $command with an absolute path
      * @param \Closure(): bool $answers whether the server can be used now
      * @param list<string> $logs files in the directory, beside its output, that may explain a failure
-     * @throws ServerFailed when it ends, or does not answer within ten seconds; nothing is left running
+     * @throws ServerFailed when it ends, or does not answer within a minute; nothing is left running
      */
     public static function start(string $title, string $directory, array $command, \Closure $answers, array $logs = []): self
     {
@@ -108,7 +108,7 @@ final class ServerProcess
             usleep(self::PAUSE_US);
         }
 
-        throw $process->failure('it did not answer within ten seconds', $logs);
+        throw $process->failure('it did not answer within a minute', $logs);
     }
 
     /** @return list<int> the server and its workers */

@@ -32,6 +32,36 @@ TEST(up_to_half, "values up to half the pool are stored, whatever is there alrea
     larder_pool_close(pool);
 }
 
+/* Of blocks that were stored under `count` keys, that often in turn, each where it is missing: how many are there? */
+static uint32_t kept_of(larder_pool *pool, uint64_t first, uint32_t count, size_t size)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < 3 * count; i++) {
+        if (!has_block(pool, first + i % count)) {
+            EQUAL(put_block(pool, first + i % count, size), LARDER_OK);
+        }
+        larder_pool_leave(pool);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        kept += has_block(pool, first + i);
+        larder_pool_leave(pool);
+    }
+    return kept;
+}
+
+TEST(runs_stay, "large values stay beside small ones in a full pool, however much of a run they leave empty")
+{
+    larder_pool *pool = pool_open("p", 64 * MIB);
+    for (size_t percent = 102; percent <= 300; percent += 49) {
+        for (uint64_t i = 0; i < 70000; i++) {
+            EQUAL(put_block(pool, 10000 + i, 1000), LARDER_OK);
+        }
+        EQUAL(kept_of(pool, percent * 20, 20, larder_segment_bytes(pool) / 100 * percent), 20);
+    }
+    CHECK_POOL(pool);
+    larder_pool_close(pool);
+}
+
 TEST(run_edges, "values that just fill a segment or a run, and those a byte longer, come back whole")
 {
     larder_pool *pool = pool_that(true);

@@ -315,6 +315,25 @@ TEST(own_events_again, "nor does it, however often it has done it")
     close_two();
 }
 
+TEST(own_events_over, "what an earlier request of the process did refuses the fills of a later one")
+{
+    open_two(4 * MIB);
+    char name[16];
+    uint64_t token = token_now(here);
+    put_text(there, "elsewhere", "v"); /* so that not all ticks are its own */
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        delete_key(here, name);
+    }
+    EQUAL(fill(here, name, "its own", token), LARDER_OK);
+    larder_pool_leave(here);
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        EQUAL(fill(here, name, "stale", token), LARDER_OVERTAKEN);
+    }
+    close_two();
+}
+
 TEST(behind_own_events,
      "another's invalidation is not hidden by this request's own one of the same tag, before or after it")
 {

@@ -219,12 +219,12 @@ static bool has_lost_its_name(const larder_pool *pool)
 /* Where nothing is evicted, a miss says that nothing is there, and a counter or a session would begin anew over the one
  * that is still to come. So a process that does not load has no such pool before all is loaded. It waits with neither
  * a slot nor the segment lock, which the loader needs. */
-static bool await_loader(larder_pool *pool, const larder_patience *patience, larder_error *error)
+static bool await_loader(larder_pool *pool, const larder_deadline *deadline, larder_error *error)
 {
     while (pool->geometry.evict == 0 && !larder_snapshot_is_ours(pool) && larder_snapshot_is_loading(pool) &&
            /* relaxed: it only says that there is nothing to wait for. */
            atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == LARDER_LIVES) {
-        if (!larder_wait(patience)) {
+        if (!larder_wait(deadline)) {
             larder_fail(error, "The pool \"%s\" is being loaded from its snapshot; try again in a moment.", pool->name);
             error->waited = true;
             return false;
@@ -236,7 +236,7 @@ static bool await_loader(larder_pool *pool, const larder_patience *patience, lar
 enum attached { ATTACHED, VANISHED, FAILED };
 
 /* Attaches to the file of the pool's name; VANISHED: there is none, or a damaged one. */
-static enum attached attach_existing(larder_pool *pool, int directory, const larder_patience *patience,
+static enum attached attach_existing(larder_pool *pool, int directory, const larder_deadline *deadline,
                                      larder_error *error)
 {
     struct stat status;
@@ -260,7 +260,7 @@ static enum attached attach_existing(larder_pool *pool, int directory, const lar
     if (pool->zero_copy) {
         larder_stray_watch();
     }
-    if (!await_loader(pool, patience, error)) {
+    if (!await_loader(pool, deadline, error)) {
         larder_detach(pool);
         return FAILED;
     }
@@ -292,7 +292,7 @@ static enum attached attach_existing(larder_pool *pool, int directory, const lar
     return ATTACHED;
 }
 
-static bool attach_in(larder_pool *pool, int directory, const larder_patience *patience, larder_error *error)
+static bool attach_in(larder_pool *pool, int directory, const larder_deadline *deadline, larder_error *error)
 {
     if (!larder_formats_settle(pool, directory, error)) {
         return false;
@@ -300,7 +300,7 @@ static bool attach_in(larder_pool *pool, int directory, const larder_patience *p
     /* A pool may be replaced between our looking and our locking; no process replaces pools ten times in a row. */
     enum attached result = VANISHED;
     for (int tries = 0; tries < 10 && result == VANISHED; tries++) {
-        result = attach_existing(pool, directory, patience, error);
+        result = attach_existing(pool, directory, deadline, error);
         if (result == VANISHED && pool->config.only_existing) {
             error->message[0] = '\0'; /* that there is none is no error */
             result = FAILED;
@@ -309,7 +309,7 @@ static bool attach_in(larder_pool *pool, int directory, const larder_patience *p
         }
     }
     if (result == VANISHED) {
-        result = attach_existing(pool, directory, patience, error);
+        result = attach_existing(pool, directory, deadline, error);
         if (result == VANISHED) {
             larder_fail(error, "The pool file %s is removed or damaged again and again; find out by whom.",
                         pool->paths.full);
@@ -327,14 +327,14 @@ static bool was_retired(int directory)
 
 bool larder_attach(larder_pool *pool, larder_error *error)
 {
-    const larder_patience patience = larder_patience_of(larder_lock_wait_ms(pool));
+    const larder_deadline deadline = larder_deadline_in(larder_lock_wait_ms(pool));
     bool attached = false, again = true;
     for (int tries = 0; again && tries < 3; tries++) {
         int directory = larder_find_directory(pool, true, error);
         if (directory < 0) {
             return false;
         }
-        attached = attach_in(pool, directory, &patience, error);
+        attached = attach_in(pool, directory, &deadline, error);
         again = !attached && was_retired(directory);
         close(directory);
     }

@@ -183,23 +183,23 @@ static uint64_t monotonic_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-larder_patience larder_patience_of(unsigned wait_ms)
+larder_deadline larder_deadline_in(unsigned wait_ms)
 {
-    return (larder_patience){.end_ms = monotonic_ms() + wait_ms};
+    return (larder_deadline){.end_ms = monotonic_ms() + wait_ms};
 }
 
-unsigned larder_patience_left(const larder_patience *patience)
+unsigned larder_time_left_ms(const larder_deadline *deadline)
 {
     uint64_t now = monotonic_ms();
-    return now < patience->end_ms ? (unsigned)(patience->end_ms - now) : 0;
+    return now < deadline->end_ms ? (unsigned)(deadline->end_ms - now) : 0;
 }
 
 #define NAP_MS 10u
 
-bool larder_wait(const larder_patience *patience)
+bool larder_wait(const larder_deadline *deadline)
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
-    bool goes_on = larder_patience_left(patience) > 0;
+    bool goes_on = larder_time_left_ms(deadline) > 0;
     if (goes_on) {
         nanosleep(&nap, NULL);
     }
@@ -217,9 +217,9 @@ unsigned larder_lock_wait_ms(const larder_pool *pool)
 
 bool larder_directory_lock(int directory, const char *path, unsigned wait_ms, larder_error *error)
 {
-    const larder_patience patience = larder_patience_of(wait_ms);
+    const larder_deadline deadline = larder_deadline_in(wait_ms);
     while (flock(directory, LOCK_EX | LOCK_NB) != 0) {
-        if ((errno != EWOULDBLOCK && errno != EINTR) || !larder_wait(&patience)) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || !larder_wait(&deadline)) {
             larder_fail(error,
                         "Another process has been making, saving or replacing a pool in %s for %u ms; if that does not "
                         "change, find out whether it is stopped (fuser -v %s) and end it.",

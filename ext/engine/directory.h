@@ -53,17 +53,17 @@ int larder_directory_open(const char *path, larder_owner owner, larder_error *er
  * running waits only a moment. */
 unsigned larder_lock_wait_ms(const larder_pool *pool);
 
-/* How long a process still waits for another one. By the clock: on a busy machine a nap takes longer than it should, and
- * a signal ends it early. */
-typedef struct larder_patience {
+/* When a process stops waiting for another one. By the clock: on a busy machine a nap takes longer than it should, and a
+ * signal ends it early. */
+typedef struct larder_deadline {
     uint64_t end_ms;
-} larder_patience;
+} larder_deadline;
 
-larder_patience larder_patience_of(unsigned wait_ms);
-unsigned larder_patience_left(const larder_patience *patience);
+larder_deadline larder_deadline_in(unsigned wait_ms);
+unsigned larder_time_left_ms(const larder_deadline *deadline);
 
 /* Sleeps for a moment; false, and at once, when that was long enough. */
-bool larder_wait(const larder_patience *patience);
+bool larder_wait(const larder_deadline *deadline);
 
 /* Waits a bounded time, `wait_ms`: a process that holds the lock may be stopped. */
 bool larder_directory_lock(int directory, const char *path, unsigned wait_ms, larder_error *error);

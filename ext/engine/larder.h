@@ -47,7 +47,8 @@ void larder_keep_house(larder_pool *pool, uint32_t microseconds);
 /* ---- items; larder_get() and the other ways to read are in get.h ---- */
 
 /* All or nothing. A refused store is counted by cause. The key's old value then goes, as it is not true any more,
- * unless the terms, or a pool that does not evict, keep it. A refused fill or add changes nothing. */
+ * unless the terms, or a pool that does not evict, keep it. A refused fill or add changes nothing. change.c says what
+ * is done if the pool is closed meanwhile; store.c has the store itself. */
 enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
                                 const larder_terms *terms);
 /* Was there a living item? Of all that delete it one is told so. It is gone in any case, for good: no store that began

@@ -108,12 +108,12 @@ static enum larder_result store_waiting(larder_pool *pool, const larder_key *key
     larder_claim as;
     enum larder_result result = larder_store_entered(pool, key, value, terms, &as);
     if (result == LARDER_BUSY) {
-        const larder_patience patience = larder_patience_of(*left_ms);
-        while (result == LARDER_BUSY && is_still_the_pool(pool) && larder_wait(&patience)) {
+        const larder_deadline deadline = larder_deadline_in(*left_ms);
+        while (result == LARDER_BUSY && is_still_the_pool(pool) && larder_wait(&deadline)) {
             pool->writer.stuck_owner = 0; /* it is waited for again */
             result = larder_store_entered(pool, key, value, terms, &as);
         }
-        *left_ms = larder_patience_left(&patience);
+        *left_ms = larder_time_left_ms(&deadline);
     }
     return result;
 }

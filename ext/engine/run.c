@@ -82,11 +82,15 @@ static void gather_blocked(larder_pool *pool, uint64_t *blocked, enum effort eff
     }
 }
 
-/* What would be lost with the run that begins here (one segment, usually). */
+/* What would be lost with the run that begins here (one segment, usually). A run with a value in it counts as if it was
+ * full. Else one that is half empty would always be the least, and each large value would take the place of the last
+ * one: of twenty in a full pool two stayed. */
 static uint64_t loss(const larder_pool *pool, uint32_t head)
 {
-    enum larder_segment_state state = larder_segment_state_of(&pool->segments[head]);
-    return state == LARDER_SEALED || state == LARDER_OPEN ? larder_segment_live_units(&pool->segments[head]) : 0;
+    const larder_segment *segment = &pool->segments[head];
+    enum larder_segment_state state = larder_segment_state_of(segment);
+    uint64_t units = state == LARDER_SEALED || state == LARDER_OPEN ? larder_segment_live_units(segment) : 0;
+    return units == 0 || larder_run_of(pool, head) == 1 ? units : larder_run_bytes(pool, head) >> pool->unit_shift;
 }
 
 static bool is_head(const larder_pool *pool, uint32_t index)
@@ -117,7 +121,8 @@ static uint32_t find_window(const larder_pool *pool, const uint64_t *blocked, ui
         sum += is_head(pool, end) ? loss(pool, end) : 0;
         if (++length > count) {
             uint32_t gone = end - count;
-            sum -= is_head(pool, gone + 1) ? loss(pool, head_of(pool, gone)) : 0;
+            uint64_t left = is_head(pool, gone + 1) ? loss(pool, head_of(pool, gone)) : 0;
+            sum -= left < sum ? left : sum; /* writers may have added to it since it was counted */
             length = count;
         }
         if (length == count && sum < least) {

@@ -34,11 +34,11 @@ struct larder_memory {
     bool marked; /* are any of the bits set? */
     misses young, old;
     uint64_t began; /* ms; when the first of the young ones can have been missed */
-    uint32_t events;
     bool is_loaded; /* no miss that comes can have been while the pool's snapshot was being loaded */
     uint64_t doubt; /* ... but those up to this token can; 0: none */
     uint64_t since; /* from this tick on, `ticks` of the ticks were this request's own */
     uint64_t ticks;
+    uint64_t noted[LARDER_OWN_MAX / 64]; /* a bit for each event that there may be */
     own_event event[LARDER_OWN_MAX];
 };
 
@@ -205,6 +205,18 @@ static uint64_t take_from(misses *its, uint64_t name)
     return token;
 }
 
+/* Those that there are: most requests have few, and to clear the whole table takes a microsecond. */
+static void forget_events(larder_memory *memory)
+{
+    for (uint32_t i = 0; i < LARDER_OWN_MAX / 64; i++) {
+        for (uint64_t bits = memory->noted[i]; bits != 0; bits &= bits - 1) {
+            memory->event[64 * i + (uint32_t)__builtin_ctzll(bits)].cell = NULL;
+        }
+        memory->noted[i] = 0;
+    }
+    memory->since = memory->ticks = 0;
+}
+
 void larder_memory_forget(larder_memory *memory)
 {
     forget_misses(&memory->young);
@@ -214,11 +226,8 @@ void larder_memory_forget(larder_memory *memory)
         memset(&memory->young_bits, 0, sizeof memory->young_bits);
         memory->marked = false;
     }
-    memory->doubt = memory->since = memory->ticks = 0;
-    if (memory->events > 0) {
-        memset(memory->event, 0, sizeof memory->event);
-        memory->events = 0;
-    }
+    memory->doubt = 0;
+    forget_events(memory);
 }
 
 static void make_foreign(misses *its)
@@ -232,11 +241,8 @@ void larder_memory_outlive(larder_memory *memory)
 {
     make_foreign(&memory->young);
     make_foreign(&memory->old);
-    memory->doubt = memory->since = memory->ticks = 0;
-    if (memory->events > 0) {
-        memset(memory->event, 0, sizeof memory->event);
-        memory->events = 0;
-    }
+    memory->doubt = 0;
+    forget_events(memory);
 }
 
 void larder_missed(larder_pool *pool, const larder_key *key)
@@ -346,7 +352,8 @@ uint64_t larder_own_note(larder_pool *pool, const void *cell, uint64_t tick, uin
         before = event->before; /* no process finds the cell there any more */
     }
     *event = (own_event){.cell = cell, .tick = tick, .before = before};
-    memory->events++;
+    uint32_t place = (uint32_t)(event - memory->event);
+    memory->noted[place / 64] |= UINT64_C(1) << place % 64;
     return before;
 }
 

@@ -8,6 +8,7 @@
 #include "date.h"
 #include "hash.h"
 #include "survey.h"
+#include "utf8.h"
 
 #include "zend_enum.h"
 
@@ -20,6 +21,11 @@ struct writer {
     uint32_t string_number; /* the part number of the next string */
 };
 
+static bool is_worth_a_mark(const zend_string *string)
+{
+    return (GC_FLAGS(string) & IS_STR_VALID_UTF8) || (ZSTR_LEN(string) >= LARDER_UTF8_LONG && larder_is_utf8(string));
+}
+
 static void write_string(char *to, const zend_string *string, uint32_t number)
 {
     zend_string *part = (zend_string *)to;
@@ -29,6 +35,9 @@ static void write_string(char *to, const zend_string *string, uint32_t number)
     memset(to + size - sizeof(uint64_t), 0, sizeof(uint64_t));
     part->gc.refcount = number + LARDER_FIRST_REFCOUNT;
     part->gc.u.type_info = LARDER_STRING_IN_PLACE;
+    if (is_worth_a_mark(string)) {
+        part->gc.u.type_info |= IS_STR_VALID_UTF8 << GC_FLAGS_SHIFT;
+    }
     part->h = ZSTR_H(string);
     part->len = ZSTR_LEN(string);
     memcpy(part->val, ZSTR_VAL(string), ZSTR_LEN(string) + 1);

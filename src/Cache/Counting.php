@@ -75,16 +75,13 @@ final class Counting
         }
         try {
             return [$store->count($key, $by, $initial, $ttl, $min, $create)];
-        } catch (NotACounter $mistake) {
+        } catch (NotACounter) {
             $found = $store->fetch([$key])->items[$key] ?? null;
             if (\is_int($found?->value)) {
                 // The sum leaves the range of int, or others have made it an int meanwhile.
                 Counter::floored($key, $found->value, $by, $min);
 
                 return [];
-            }
-            if ($found !== null && $numbers === Numbers::Ints) {
-                throw $mistake;
             }
         }
         $live = $found === null ? null : ($this->live)($found);

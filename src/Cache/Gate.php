@@ -99,6 +99,7 @@ final class Gate
                 if (!$this->isOpen) {
                     // Before the clear of a namespace, too, which leaves what the whole has missed.
                     $this->outbox?->deliver();
+                    $this->requestToken?->deliver();
                 }
                 if ($this->requestToken?->isDue() === true) {
                     $this->requestToken->note();
@@ -135,14 +136,17 @@ final class Gate
     }
 
     /**
-     * What the request does from now on is judged by this moment.
+     * What the request has changed itself is judged by this moment from now on.
      *
-     * @param ?OwnTags $own null: all of it; otherwise only what carries one of the tags that were just invalidated
+     * @param ?OwnTags $own if it has invalidated tags; null: it has cleared the cache
      */
-    public function renewRequest(?OwnTags $own = null): void
+    public function takeNextToken(?OwnTags $own): void
     {
         if ($this->requestToken !== null) {
-            $own === null ? $this->requestToken->renew() : $this->requestToken->renewFor($own);
+            $own === null ? $this->requestToken->cleared() : $this->requestToken->invalidated($own);
+            if ($this->outbox?->owes() === true) {
+                $this->requestToken->miss();
+            }
             $this->mark($this->isAvailable);
         }
     }
@@ -171,6 +175,7 @@ final class Gate
     public function fail(StoreUnavailable $failure): void
     {
         $this->failures++;
+        $this->requestToken?->fail();
         $this->mark(false);
         $this->outage ??= $this->outageOf('The cache\'s store is unavailable: reads are misses, writes are refused.', 'The cache\'s store is available again.');
         $this->outage->isOn(['store' => $this->store::class, 'exception' => $failure]);

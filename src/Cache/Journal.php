@@ -42,7 +42,7 @@ final class Journal
     private const LONGEST_PAUSE = 0.5;
 
     /** Seconds to wait for others who read or write it: once, until its lock was had again. A holder may be away for long. */
-    private const PATIENCE = 0.5;
+    private const TIMEOUT = 0.5;
 
     /** Microseconds, least and most, between two looks whether another process has delivered it. Of many, none looks in step with another. */
     private const LOOK_AGAIN = [1_000, 5_000];
@@ -183,7 +183,7 @@ final class Journal
      */
     public function deliver(\Closure $deliver, bool $waits = true): bool
     {
-        $end = hrtime(true) + (int) (1e9 * self::PATIENCE);
+        $end = hrtime(true) + (int) (1e9 * self::TIMEOUT);
         while (($delivered = $this->begin()) === null) {
             if (!$waits || !$this->isUnderWay || hrtime(true) >= $end) {
                 return false;
@@ -338,7 +338,7 @@ final class Journal
         if ((!$isRead && !$this->directory->exists()) || $this->directory->distrust() !== null) {
             return false;
         }
-        for ($end = hrtime(true) + ($this->isHeld ? 0 : (int) (1e9 * self::PATIENCE));;) {
+        for ($end = hrtime(true) + ($this->isHeld ? 0 : (int) (1e9 * self::TIMEOUT));;) {
             $file = $isRead ? @fopen($this->path, 'rn') : $this->directory->open($this->path);
             if ($file === false) {
                 return false;

@@ -157,6 +157,12 @@ final class Outbox
         $this->losses?->areDelivered();
     }
 
+    /** Whether this process remembers tags or a clear, and not only keys. */
+    public function owes(): bool
+    {
+        return $this->clears || $this->tags !== [];
+    }
+
     /** What this process remembers. */
     public function undelivered(): Undelivered
     {

@@ -41,15 +41,21 @@ final class OwnTags
      */
     public function areSince(int $moment, array $tags): bool
     {
-        if ($moment < $this->floor) {
-            return true;
-        }
+        return $moment < $this->lastOf($tags);
+    }
+
+    /**
+     * The moment at which one of these was invalidated last; 0: never.
+     *
+     * @param list<string> $tags
+     */
+    public function lastOf(array $tags): int
+    {
+        $last = $this->floor;
         foreach ($tags as $tag) {
-            if (($this->moments[$tag] ?? 0) > $moment) {
-                return true;
-            }
+            $last = max($last, $this->moments[$tag] ?? 0);
         }
 
-        return false;
+        return $last;
     }
 }

@@ -5,97 +5,106 @@ declare(strict_types=1);
 namespace Larder\Cache;
 
 use Larder\Exception\StoreUnavailable;
-use Larder\RequestTokens;
 use Larder\Token;
 
 /**
- * The token that judges additions of keys which this request has never asked for. It is of the request's first use of the
- * cache, or of refresh(). What the request has written or deleted itself is its own word, and not judged by it.
+ * The token that judges additions of keys which this request has never asked for, in a cache or in one of its namespaces. It is of
+ * the request's first use of any of them, or of refresh(). What the request has written or deleted itself is its own word, and not
+ * judged by it.
  */
 final class RequestToken
 {
     /** Keys of a request's own writes that are remembered. With more, the token is taken anew. */
     private const MOST_OWN = 32_768;
 
-    /** Seconds after which a process that never says that another request begins has its token taken anew. */
-    private const SPAN = 1_800;
-
-    private bool $isDue = true;
-
-    private bool $isAnew = false;
-
-    private int $since = 0;
+    /** The number of the request that the following belongs to. */
+    private int $number = 0;
 
     /** @var array<array-key, true> */
     private array $own = [];
 
-    /** Of before the request invalidated tags. It judges what carries none of them; null: there are none, or it is not known. */
-    private ?Token $first = null;
+    /** How many tokens were taken before the first that judges this part, as its keys were too many, or as it was cleared. */
+    private int $forgot = 0;
 
-    /** That of OwnTags before the first of them was invalidated. */
-    private int $moment = 0;
+    private int $cleared = 0;
+
+    /** Null: it is no namespace. */
+    private ?self $whole = null;
 
     public function __construct(
-        private readonly RequestTokens $store,
+        private Request $request,
     ) {}
+
+    /** The request of a namespace begins and ends with that of the cache that it is in. */
+    public function join(self $whole): void
+    {
+        $this->request = $whole->request;
+        $this->whole = $whole;
+    }
 
     /** Whether the store is to be told before it is asked for anything. */
     public function isDue(): bool
     {
-        return $this->isDue;
+        return $this->request->isDue();
     }
 
     /** @throws StoreUnavailable */
     public function note(): void
     {
-        $this->store->noteRequest($this->isAnew);
-        $this->isDue = $this->isAnew = false;
-        $this->since = self::seconds();
+        $this->request->note();
     }
 
-    /** What the request does from now on is judged by this moment, not by an earlier one. */
-    public function renew(): void
+    /** The store could not be asked. */
+    public function fail(): void
     {
-        $this->first = null;
-        $this->own = [];
-        $this->takeAnew();
+        $this->catchUp();
+        $this->request->fail();
+    }
+
+    /** The store has missed what the request has just invalidated or cleared. */
+    public function miss(): void
+    {
+        $this->request->miss();
+    }
+
+    /** It has been told of it now. */
+    public function deliver(): void
+    {
+        $this->request->deliver();
+    }
+
+    /** Another request begins, for the whole cache. */
+    public function begin(): void
+    {
+        $this->request->begin();
     }
 
     /** The request has invalidated tags itself: what carries one of them is judged by this moment, and nothing else. */
-    public function renewFor(OwnTags $own): void
+    public function invalidated(OwnTags $own): void
     {
-        $this->keepFor($own);
-        $this->takeAnew();
+        $this->request->takeNext($own);
     }
 
-    /** Before the store's token is taken anew for what carries one of the tags that were just invalidated. */
-    public function keepFor(OwnTags $own): void
+    /** The request has cleared this part, and the namespaces in it: they are judged by this moment, and nothing else. */
+    public function cleared(): void
     {
-        if ($this->first === null && !$this->isDue) {
-            $this->first = $this->store->requestToken('request');
-            $this->moment = $own->moment - 1;
-        }
-    }
-
-    private function takeAnew(): void
-    {
-        $this->isDue = $this->isAnew = true;
-        try {
-            $this->note();
-        } catch (StoreUnavailable) {
-            // Then before it is asked the next time.
-        }
+        $this->catchUp();
+        $this->request->takeNext();
+        $this->cleared = $this->request->taken;
+        $this->own = [];
     }
 
     /** @param list<string> $keys that the request writes or deletes itself */
     public function own(array $keys): void
     {
+        $this->catchUp();
         // One by one: PHP would copy the whole of a typed property to add an array to it.
         foreach ($keys as $key) {
             $this->own[$key] = true;
         }
         if (\count($this->own) > self::MOST_OWN) {
-            $this->renew();
+            $this->request->takeNext();
+            $this->forgot = $this->request->taken;
             $this->own = array_fill_keys($keys, true);
         }
     }
@@ -108,21 +117,32 @@ final class RequestToken
      */
     public function of(string $key, array $tags, ?OwnTags $own): ?Token
     {
-        if ($this->isDue || isset($this->own[$key])) {
+        $this->catchUp();
+        if (isset($this->own[$key])) {
             return null;
         }
-        if (self::seconds() - $this->since >= self::SPAN) {
-            $this->renew();
+        if (!$this->isDue() && $this->request->isOver()) {
+            $this->request->begin();
 
             return null;
         }
 
-        return $this->first !== null && $own?->areSince($this->moment, $tags) !== true ? $this->first : $this->store->requestToken($key);
+        return $this->request->token($key, $own?->lastOf($tags) ?? 0, max($this->forgot, $this->clearedAt()));
     }
 
-    /** Of a clock that is never set back. */
-    private static function seconds(): int
+    private function clearedAt(): int
     {
-        return intdiv((int) hrtime(true), 1_000_000_000);
+        $this->catchUp();
+
+        return max($this->cleared, $this->whole?->clearedAt() ?? 0);
+    }
+
+    private function catchUp(): void
+    {
+        if ($this->number !== $this->request->number) {
+            $this->number = $this->request->number;
+            $this->own = [];
+            $this->forgot = $this->cleared = 0;
+        }
     }
 }

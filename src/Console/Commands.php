@@ -17,7 +17,7 @@ final class Commands
         return [
             new GetCommand(), new SetCommand(), new DeleteCommand(), new KeysCommand(), new TagsCommand(), new FlushCommand(),
             new PruneCommand(), new StatsCommand(), new TopCommand(), new LargestCommand(), new LatencyCommand(), new MetricsCommand(),
-            new DoctorCommand(), new PoolsCommand(), new SaveCommand(), new ResizeCommand(), new SizeCommand(), new TraceCommand(),
+            new DoctorCommand(), new PoolsCommand(), new SaveCommand(), new ResizeCommand(), new RemoveCommand(), new SizeCommand(), new TraceCommand(),
         ];
     }
 }

@@ -8,8 +8,10 @@ use Larder\Console\Doctor\Finding;
 use Larder\Console\Doctor\JournalChecks;
 use Larder\Console\Doctor\Machine;
 use Larder\Console\Doctor\MachineChecks;
+use Larder\Console\Doctor\PoolChecks;
 use Larder\Console\Doctor\Severity;
 use Larder\Console\Doctor\StoreChecks;
+use Larder\Exception\PoolUnusable;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Completion\CompletionInput;
@@ -54,6 +56,7 @@ final class DoctorCommand extends Command
     {
         $machine = $this->machine ?? Machine::this();
         $found = (new MachineChecks($machine))->findings();
+        array_push($found, ...self::pools($machine));
         $dsns = $input->getArgument('dsn');
         foreach (\is_array($dsns) ? $dsns : [] as $dsn) {
             array_push($found, ...(new StoreChecks(\is_string($dsn) ? $dsn : '', $machine))->findings());
@@ -71,6 +74,16 @@ final class DoctorCommand extends Command
         $problems = array_filter($found, static fn(Finding $each): bool => $each->severity === Severity::Problem);
 
         return $problems === [] ? self::SUCCESS : self::FAILURE;
+    }
+
+    /** @return list<Finding> */
+    private static function pools(Machine $machine): array
+    {
+        try {
+            return \in_array('larder', $machine->extensions, true) && \extension_loaded('larder') ? PoolChecks::unused(ListedPool::all(null, static fn() => null)) : [];
+        } catch (PoolUnusable $failure) {
+            return [Finding::failure('pools', $failure)];
+        }
     }
 
     /** @param list<Finding> $found */

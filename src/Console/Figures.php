@@ -17,6 +17,11 @@ final class Figures
         ['memory at most used', 'used_memory_peak', 'bytes'], ['memory of the process', 'used_memory_rss', 'bytes'], ['memory limit', 'maxmemory', 'bytes'],
         ['when full', 'maxmemory_policy', 'text'], ['fragmentation', 'mem_fragmentation_ratio', 'text'], ['snapshot', 'rdb_last_bgsave_status', 'text'],
         ['append-only file', 'aof_enabled', 'switch'], ['replicas', 'connected_slaves', 'count'],
+        ...self::NEAR,
+    ];
+
+    /** Of the near store in front of any store. */
+    private const NEAR = [
         ['near pool', 'near name', 'text'], ['near items', 'near items', 'count'], ['near memory', 'near bytes', 'bytes'], ['near hits', 'near hits', 'count'], ['near misses', 'near misses', 'count'],
         ['near evictions', 'near evictions', 'count'], ['events of the log to follow', 'near lag', 'count'], ['events of the log applied', 'near events', 'count'],
         ['log followed up to', 'near position', 'text'], ['log asked ago', 'near age', 'seconds'], ['near store begun anew', 'near beginnings', 'count'],
@@ -55,18 +60,43 @@ final class Figures
     }
 
     /**
+     * Of a near store alone, whose far one does not answer.
+     *
+     * @param array<mixed> $details
+     *
+     * @return array<string, string> by label
+     */
+    public static function near(array $details): array
+    {
+        return self::told(self::NEAR, $details);
+    }
+
+    /**
+     * @param list<array{string, string, string}> $known
+     * @param array<mixed>                        $details
+     *
+     * @return array<string, string>
+     */
+    private static function told(array $known, array $details): array
+    {
+        $rows = [];
+        foreach ($known as [$label, $name, $form]) {
+            if (\is_scalar($details[$name] ?? null)) {
+                $rows[$label] = self::text($details[$name], $form);
+            }
+        }
+
+        return $rows;
+    }
+
+    /**
      * @param array<mixed> $details
      *
      * @return array<string, string>
      */
     private static function of(array $details): array
     {
-        $rows = [];
-        foreach (self::known($details) as [$label, $name, $form]) {
-            if (\is_scalar($details[$name] ?? null)) {
-                $rows[$label] = self::text($details[$name], $form);
-            }
-        }
+        $rows = self::told(self::known($details), $details);
         foreach ($rows === [] ? $details : [] as $name => $value) {
             if (\is_array($value) && !array_is_list($value)) {
                 foreach ($value as $part => $of) {
@@ -101,22 +131,11 @@ final class Figures
             $form === 'count' && is_numeric($value) => Printed::count((int) $value),
             $form === 'switch' => (int) (bool) $value === 1 ? 'on' : 'off',
             $form === 'time' && is_numeric($value) => date('Y-m-d H:i:s', (int) $value),
-            $form === 'seconds' && is_numeric($value) => self::duration((int) $value),
+            $form === 'seconds' && is_numeric($value) => Printed::duration((int) $value),
             \is_bool($value) => $value ? 'yes' : 'no',
             $value === null => '–',
             \is_scalar($value) => (string) $value,
             default => (string) json_encode($value, \JSON_INVALID_UTF8_SUBSTITUTE),
-        };
-    }
-
-    private static function duration(int $seconds): string
-    {
-        return match (true) {
-            $seconds < 1 => 'less than a second',
-            $seconds < 120 => "{$seconds} seconds",
-            $seconds < 7_200 => intdiv($seconds, 60) . ' minutes',
-            $seconds < 172_800 => intdiv($seconds, 3_600) . ' hours',
-            default => intdiv($seconds, 86_400) . ' days',
         };
     }
 }

@@ -63,9 +63,10 @@ final class MetricsCommand extends Command
         $this->addArgument('dsn', InputArgument::REQUIRED | InputArgument::IS_ARRAY, 'The stores');
         Journals::describe($this);
         $this->setHelp(<<<'HELP'
-            One family of metrics for each figure, labelled with the store's DSN (without its password and options). A store
-            that does not answer, or is not there yet, has larder_up 0 and nothing else. A tier has the figures of both its stores. With --journal, what the caches' stores have missed, labelled with
-            the journal's path.
+            One family of metrics for each figure, labelled with the store's DSN. Of its options, the label has the prefix,
+            database and service. Where two labels would be the same, it has the user as well, or a number, and never a
+            password. A store that does not answer, or is not there yet, has larder_up 0 and nothing else. A tier has the
+            figures of both its stores, and those of the near one also while the far one does not answer. With --journal, what the caches' stores have missed, labelled with the journal's path.
 
               <info>%command.full_name% shm:shop sqlite:/var/cache/site.db > /var/lib/node_exporter/larder.prom</info>
               <info>%command.full_name% redis://127.0.0.1 --journal=/var/lib/shop/store.journal</info>
@@ -85,9 +86,8 @@ final class MetricsCommand extends Command
         $stores = [];
         try {
             $journals = Journals::of($input);
-            foreach (\is_array($dsns) ? $dsns : [] as $dsn) {
-                $dsn = \is_string($dsn) ? $dsn : '';
-                $stores[StoreName::of($dsn)] = self::opened($dsn);
+            foreach (StoreName::labels(array_values(array_filter(\is_array($dsns) ? $dsns : [], is_string(...)))) as $label => $dsn) {
+                $stores[$label] = self::opened($dsn);
             }
         } catch (Exception $failure) {
             return Complaint::of($output, $failure);
@@ -99,6 +99,10 @@ final class MetricsCommand extends Command
                 $samples['up'][$label] = 1;
             } catch (StoreUnavailable) {
                 $samples['up'][$label] = 0;
+                $near = $store === null ? [] : NearDetails::of($label, $store);
+                foreach ($near === [] ? [] : array_keys(self::NEAR) as $detail) {
+                    $samples[$detail][$label] = $near[$detail] ?? null;
+                }
                 continue;
             }
             foreach (array_keys(self::STORES) as $property) {

@@ -26,6 +26,10 @@ final class PoolNames
     /** @return ?string why no pool can have that name, in a sentence; null: one can */
     public static function mistake(string $name): ?string
     {
+        if (str_contains($name, ':')) {
+            return "\"{$name}\" is a DSN; give the name of a pool alone, such as shop.";
+        }
+
         return SharedMemoryStore::canName($name) ? null : "\"{$name}\" is no name for a pool: " . SharedMemoryStore::NAMING_REMEDY . '.';
     }
 

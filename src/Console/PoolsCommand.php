@@ -5,9 +5,7 @@ declare(strict_types=1);
 namespace Larder\Console;
 
 use Larder\Exception\PoolUnusable;
-use Larder\SharedMemory;
-use Larder\Store\SharedMemory\OthersPools;
-use Larder\Store\SharedMemoryStore;
+use Larder\Store\SharedMemory\PoolFiles;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
@@ -26,6 +24,8 @@ final class PoolsCommand extends Command
 
             A pool that does not evict has its locks in another one beside it, NAME.locks. It goes when the pool is removed.
 
+            A pool is unused while no process has it open. <info>larder remove NAME</info> gives its memory back.
+
               <info>%command.full_name%</info>
               <info>sudo -u www-data %command.full_name%</info>
 
@@ -39,28 +39,17 @@ final class PoolsCommand extends Command
         if ($missing !== null) {
             return Complaint::say($output, $missing);
         }
-        $pools = [];
         $status = self::SUCCESS;
         try {
-            $names = SharedMemory::names();
+            $pools = ListedPool::all(null, static function (PoolUnusable $failure) use (&$status, $output): void {
+                $status = Complaint::say($output, $failure->getMessage());
+            });
         } catch (PoolUnusable $failure) {
             return Complaint::say($output, $failure->getMessage());
         }
-        sort($names);
-        $locks = SharedMemoryStore::leasesAmong($names);
-        foreach ($names as $name) {
-            try {
-                $known = self::opened($name)->statistics();
-                $pools[] = ['name' => $name, 'size' => $known['size'], 'bytes' => $known['bytes'], 'capacity' => $known['capacity'], 'items' => $known['items'],
-                    'hits' => $known['hits'], 'misses' => $known['misses'], 'evicts' => $known['evict'], 'path' => $known['path'], 'processes' => $known['processes'] - 1,
-                    'locks_of' => $known['evict'] ? null : $locks[$name] ?? null];
-            } catch (PoolUnusable $failure) {
-                $status = Complaint::say($output, $failure->getMessage());
-            }
-        }
-        $others = (new OthersPools())->all();
+        $others = (new PoolFiles())->others();
         if ($input->getOption('json') === true) {
-            $output->writeln(Printed::json(['pools' => $pools, 'others' => $others]), OutputInterface::OUTPUT_RAW);
+            $output->writeln(Printed::json(['pools' => array_map(static fn(ListedPool $pool): array => $pool->toArray(), $pools), 'others' => $others]), OutputInterface::OUTPUT_RAW);
 
             return $status;
         }
@@ -69,40 +58,30 @@ final class PoolsCommand extends Command
         return $status;
     }
 
-    /** @throws PoolUnusable */
-    private static function opened(string $name): SharedMemory
-    {
-        try {
-            return SharedMemory::open($name);
-        } catch (PoolUnusable) {
-            // One that does not evict is opened by those alone who know that.
-            return SharedMemory::open($name, null, false);
-        }
-    }
-
     /**
-     * @param list<array{name: string, size: int, bytes: int, capacity: int, items: int, hits: int, misses: int, evicts: bool, path: string, processes: int, locks_of: ?string}> $pools
-     * @param array<string, ?list<string>>                                                                                                                          $others
+     * @param list<ListedPool>                $pools
+     * @param array<string, ?list<string>> $others
      */
     private static function print(array $pools, array $others, OutputInterface $output): void
     {
         if ($pools === []) {
             $output->writeln('This user has no pools.');
         } else {
-            $width = max(4, ...array_map(static fn(array $pool): int => mb_strwidth(Printed::key($pool['name'])), $pools));
-            $output->writeln(str_pad('pool', $width) . '        size        used       items    hits  processes', OutputInterface::OUTPUT_RAW);
+            $width = max(4, ...array_map(static fn(ListedPool $pool): int => mb_strwidth(Printed::key($pool->name)), $pools));
+            $output->writeln(str_pad('pool', $width) . '        size        used       items    hits  processes  unused for', OutputInterface::OUTPUT_RAW);
             foreach ($pools as $pool) {
                 $output->writeln(\sprintf(
-                    '%s %11s %11s %11s %7s %10s%s',
-                    Printed::key($pool['name']) . str_repeat(' ', $width - mb_strwidth(Printed::key($pool['name']))),
-                    Printed::bytes($pool['size']),
-                    Printed::bytes($pool['bytes']),
-                    Printed::count($pool['items']),
-                    Printed::share($pool['hits'], $pool['hits'] + $pool['misses']),
-                    Printed::count($pool['processes']),
+                    '%s %11s %11s %11s %7s %10s %11s%s',
+                    Printed::key($pool->name) . str_repeat(' ', $width - mb_strwidth(Printed::key($pool->name))),
+                    Printed::bytes($pool->number('size')),
+                    Printed::bytes($pool->number('bytes')),
+                    Printed::count($pool->number('items')),
+                    Printed::share($pool->number('hits'), $pool->number('hits') + $pool->number('misses')),
+                    Printed::count($pool->processes()),
+                    $pool->processes() > 0 ? '' : Printed::duration($pool->unusedSeconds()),
                     match (true) {
-                        $pool['locks_of'] !== null => '  locks of ' . Printed::key($pool['locks_of']),
-                        default => $pool['evicts'] ? '' : '  does not evict',
+                        $pool->locksOf !== null => '  locks of ' . Printed::key($pool->locksOf),
+                        default => $pool->evicts() ? '' : '  does not evict',
                     },
                 ), OutputInterface::OUTPUT_RAW);
             }

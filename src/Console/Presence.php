@@ -10,7 +10,7 @@ use Larder\Exception\InvalidDsn;
 use Larder\SharedMemory;
 use Larder\Store\FileStore;
 use Larder\Store\PhpFileStore;
-use Larder\Store\SharedMemory\OthersPools;
+use Larder\Store\SharedMemory\PoolFiles;
 use Larder\Store\SharedMemoryStore;
 use Larder\Store\SqliteStore;
 
@@ -75,9 +75,9 @@ final class Presence
             return null;
         }
         if (!SharedMemoryStore::canName($name)) {
-            throw InvalidDsn::part("shm:{$name}", 'names no pool', SharedMemoryStore::NAMING_REMEDY);
+            throw SharedMemoryStore::misnamed($name);
         }
-        $others = (new OthersPools())->owners($name);
+        $others = (new PoolFiles())->owners($name);
 
         return PoolNames::absent($name) . ($others === [] ? '' : ' ' . ucfirst(implode(' and ', $others)) . (\count($others) === 1 ? ' has' : ' have') . " one of that name: run this as that user, or give both the same larder.group in php.ini.");
     }

@@ -11,6 +11,24 @@ final class Printed
 
     private function __construct() {}
 
+    /**
+     * Names and values in two columns.
+     *
+     * @param array<string, string> $rows
+     *
+     * @return list<string>
+     */
+    public static function rows(array $rows): array
+    {
+        $width = max([0, ...array_map(mb_strwidth(...), array_keys($rows))]);
+        $lines = [];
+        foreach ($rows as $name => $value) {
+            $lines[] = str_pad($name, $width) . "  {$value}";
+        }
+
+        return $lines;
+    }
+
     /** A string as it is, anything else in a form that shows what it is. */
     public static function value(mixed $value): string
     {
@@ -61,6 +79,18 @@ final class Printed
             0 => "no {$name}s",
             1 => "one {$name}",
             default => self::count($count) . " {$name}s",
+        };
+    }
+
+    public static function duration(int $seconds): string
+    {
+        return match (true) {
+            $seconds < 1 => 'less than a second',
+            $seconds === 1 => 'one second',
+            $seconds < 120 => "{$seconds} seconds",
+            $seconds < 7_200 => intdiv($seconds, 60) . ' minutes',
+            $seconds < 172_800 => intdiv($seconds, 3_600) . ' hours',
+            default => intdiv($seconds, 86_400) . ' days',
         };
     }
 

@@ -40,9 +40,6 @@ final class ResizeCommand extends Command
     {
         [$name, $size] = [$input->getArgument('name'), $input->getArgument('size')];
         $name = \is_string($name) ? $name : '';
-        if (str_contains($name, ':')) {
-            return Complaint::say($output, "\"{$name}\" is a DSN; give the name of a pool alone, as in `larder resize shop 256M`.", self::INVALID);
-        }
         $mistake = PoolNames::mistake($name);
         if ($mistake !== null) {
             return Complaint::say($output, $mistake, self::INVALID);

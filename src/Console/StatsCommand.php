@@ -17,6 +17,7 @@ final class StatsCommand extends StoreCommand
     {
         $this->setHelp(<<<'HELP'
             A dash stands for what the store cannot tell. Of what a server says of itself, the useful part; all of it with --json.
+            Of a tier whose far store does not answer, what the near one knows.
 
               <info>%command.full_name% shm:shop</info>
               <info>%command.full_name% redis://127.0.0.1 --json</info>
@@ -31,11 +32,13 @@ final class StatsCommand extends StoreCommand
         try {
             $known = $cache->store->statistics();
         } catch (StoreUnavailable $failure) {
-            // What it has missed is asked for just then.
-            if ($journals !== [] && self::wantsJson($input)) {
-                self::json($output, ['undelivered' => $journals]);
-            } elseif ($journals !== []) {
-                $output->writeln('undelivered  ' . Journals::text($journals), OutputInterface::OUTPUT_RAW);
+            // What it has missed is asked for just then, and so is what this host's memory has.
+            $near = NearDetails::of(self::text($input->getArgument('dsn')), $cache->store);
+            $answer = ($near === [] ? [] : ['details' => $near]) + ($journals === [] ? [] : ['undelivered' => $journals]);
+            if ($answer !== [] && self::wantsJson($input)) {
+                self::json($output, $answer);
+            } elseif (!self::wantsJson($input)) {
+                $output->writeln([...$journals === [] ? [] : ['undelivered  ' . Journals::text($journals)], ...Printed::rows(Figures::near($near))], OutputInterface::OUTPUT_RAW);
             }
 
             throw $failure;
@@ -57,11 +60,7 @@ final class StatsCommand extends StoreCommand
         if ($journals !== []) {
             $rows['undelivered'] = Journals::text($journals);
         }
-        $rows += Figures::rows($known->details);
-        $width = max(array_map(mb_strwidth(...), array_keys($rows)));
-        foreach ($rows as $name => $value) {
-            $output->writeln(str_pad($name, $width) . "  {$value}", OutputInterface::OUTPUT_RAW);
-        }
+        $output->writeln(Printed::rows($rows + Figures::rows($known->details)), OutputInterface::OUTPUT_RAW);
 
         return self::SUCCESS;
     }

@@ -7,7 +7,7 @@ namespace Larder\Console;
 use Larder\Cache;
 use Larder\Dsn;
 use Larder\Exception;
-use Larder\Store\SharedMemory\OthersPools;
+use Larder\Store\SharedMemory\PoolFiles;
 use Larder\Store\SharedMemoryStore;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Completion\CompletionInput;
@@ -113,7 +113,7 @@ abstract class StoreCommand extends Command
             return;
         }
         $name = SharedMemoryStore::poolOf($parsed);
-        foreach ((new OthersPools())->owners($name) as $owner) {
+        foreach ((new PoolFiles())->owners($name) as $owner) {
             self::say($output, ucfirst($owner) . " has a pool \"{$name}\" too, which this does not reach: run it as that user for that one.", self::SUCCESS);
         }
     }

@@ -44,7 +44,7 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
         $this->setHelp(<<<'HELP'
             Hit ratio, operations, memory and the biggest groups of keys (those that begin alike), live in a terminal of 80
             columns or more; of a tier, both stores side by side; one block after another where the output is no terminal. With --json, one line of JSON a look,
-            which has a "failure" where the store did not answer.
+            which has a "failure" where the store did not answer. Of a tier it then shows the near store alone.
 
               <info>%command.full_name% shm:shop</info>
               <info>%command.full_name% redis://127.0.0.1 --interval=5</info>
@@ -87,10 +87,11 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
                 }
             } catch (StoreUnavailable $failure) {
                 // It may come back: that is what one watches for.
+                $near = NearDetails::of($dsn, $cache->store);
                 if (self::wantsJson($input)) {
-                    $this->write($output, self::line(['time' => date(\DATE_ATOM), 'failure' => $failure->getMessage(), ...($journals === [] ? [] : ['undelivered' => $journals])]));
+                    $this->write($output, self::line(['time' => date(\DATE_ATOM), 'failure' => $failure->getMessage(), ...($near === [] ? [] : ['near' => self::near($near)]), ...($journals === [] ? [] : ['undelivered' => $journals])]));
                 } else {
-                    $this->show($output, [$failure->getMessage(), ...($journals === [] ? [] : ['undelivered  ' . Journals::text($journals)])], $look);
+                    $this->show($output, [$failure->getMessage(), ...($journals === [] ? [] : ['undelivered  ' . Journals::text($journals)]), ...Printed::rows(Figures::near($near))], $look);
                 }
                 $before = null;
                 continue;
@@ -148,7 +149,11 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
             $line[$figure] = $reading->figure($figure);
         }
         if ($isOfTier) {
-            $line['near'] = self::near($reading);
+            $line['near'] = self::near($reading->known->details);
+            $line['near']['hit_ratio'] = $reading->hitRatio('near ');
+            foreach (['hits', 'misses', 'evictions', 'expired'] as $counter) {
+                $line['near']["{$counter}_per_second"] = $reading->rate("near {$counter}");
+            }
         }
         if ($journals !== []) {
             $line['undelivered'] = $journals;
@@ -164,18 +169,18 @@ final class TopCommand extends StoreCommand implements SignalableCommandInterfac
         return (string) json_encode($line, \JSON_INVALID_UTF8_SUBSTITUTE | \JSON_PARTIAL_OUTPUT_ON_ERROR);
     }
 
-    /** @return array<string, mixed> */
-    private static function near(Reading $reading): array
+    /**
+     * @param array<mixed> $details
+     *
+     * @return array<string, mixed>
+     */
+    private static function near(array $details): array
     {
         $near = [];
-        foreach ($reading->known->details as $name => $value) {
-            if (str_starts_with($name, 'near ')) {
-                $near[substr($name, 5)] = $value;
+        foreach ($details as $name => $value) {
+            if (str_starts_with((string) $name, 'near ')) {
+                $near[substr((string) $name, 5)] = $value;
             }
-        }
-        $near['hit_ratio'] = $reading->hitRatio('near ');
-        foreach (['hits', 'misses', 'evictions', 'expired'] as $counter) {
-            $near["{$counter}_per_second"] = $reading->rate("near {$counter}");
         }
 
         return $near;

@@ -9,9 +9,12 @@ use Larder\Exception;
 /** A DSN that names no store, or an option that its store does not have. */
 final class InvalidDsn extends \InvalidArgumentException implements Exception
 {
-    public static function withoutScheme(string $dsn): self
+    /** @param non-empty-list<string> $known schemes */
+    public static function withoutScheme(string $dsn, array $known): self
     {
-        return new self(sprintf('The DSN "%s" has no scheme; begin it with one, such as "shm:" or "redis://".', $dsn));
+        $near = Suggestion::near($dsn, $known);
+
+        return new self(sprintf('The DSN "%s" has no scheme; begin it with one, such as %s.', $dsn, $near === null ? '"shm:" or "redis://"' : "\"{$near}:\""));
     }
 
     /** @param non-empty-list<string> $known */
@@ -24,7 +27,7 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
     public static function unknownOption(string $option, string $scheme, array $known): self
     {
         if ($known === []) {
-            return new self(sprintf('The option "%s" is unknown: a "%s" DSN has no options; remove it.', $option, $scheme));
+            return new self(sprintf('The option "%s" is unknown: a DSN of the scheme "%s" has no options; remove it.', $option, $scheme));
         }
 
         return new self(sprintf(
@@ -48,7 +51,7 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
     public static function withoutLog(string $near, string $far): self
     {
         return new self(sprintf(
-            'A "%s" store has no log that a near store could follow; put "redis://host" behind the ">", or let reads be 5 seconds old by "%s:?staleness=5".',
+            'The store "%s:" has no log that a near store could follow; put "redis://host" behind the ">", or let reads be 5 seconds old by "%s:?staleness=5".',
             $far,
             $near,
         ));
@@ -56,6 +59,6 @@ final class InvalidDsn extends \InvalidArgumentException implements Exception
 
     public static function nearStore(string $scheme): self
     {
-        return new self(sprintf('A "%s" store cannot stand in front of another; put one of array, apcu and shm there.', $scheme));
+        return new self(sprintf('The store "%s:" cannot stand in front of another; put one of array, apcu and shm there.', $scheme));
     }
 }

@@ -41,6 +41,12 @@ final class InvalidOption extends \InvalidArgumentException implements Exception
         return new self(sprintf('The option "%s" is "%s"; choose one of: %s.', $option, $value, implode(', ', $choices)));
     }
 
+    /** @param string $near the first of them: its class, or its scheme */
+    public static function nearOfThree(string $near): self
+    {
+        return new self(sprintf('Of three stores the first must be an ArrayStore, as in "array: > shm: > redis://…". This one is %s; put "array:" first, or leave out one store.', $near));
+    }
+
     public static function unsupported(string $option, string $where, string $remedy): self
     {
         return new self(sprintf('The option "%s" is not supported %s; %s.', $option, $where, $remedy));

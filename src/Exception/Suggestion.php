@@ -17,8 +17,8 @@ final class Suggestion
     private function __construct() {}
 
     /**
-     * The nearest of the known ones is no help to a reader who meant something else. So a third of the letters may differ at most.
-     * Of long names people remember the first word: redis, not redis-unix.
+     * The nearest of the known ones is no help to a reader who meant something else. So a third of the letters may differ at most,
+     * where two neighbours that are exchanged count as one. Of long names people remember the first word: redis, not redis-unix.
      *
      * @param array<array-key, string> $known
      *
@@ -32,7 +32,7 @@ final class Suggestion
         $least = \PHP_INT_MAX;
         foreach ($known as $candidate) {
             $name = substr(strtolower($candidate), 0, self::LONGEST);
-            $distance = min(levenshtein($word, $name), levenshtein($word, explode('-', $name)[0]));
+            $distance = self::areExchanged($word, $name) ? 1 : min(levenshtein($word, $name), levenshtein($word, explode('-', $name)[0]));
             if ($distance < $least && ($distance <= $most || self::begins($word, $name))) {
                 $nearest = $candidate;
                 $least = $distance;
@@ -56,6 +56,15 @@ final class Suggestion
         $more = max(0, \count($known) - $most);
 
         return ($near === null ? $choice : "did you mean \"{$near}\"? {$others}") . ': ' . implode(', ', \array_slice($known, 0, $most)) . ($more === 0 ? '' : " and {$more} more");
+    }
+
+    /** Whether the words are the same but for two neighbours, of which each has the place of the other. */
+    private static function areExchanged(string $word, string $name): bool
+    {
+        $first = strspn($word ^ $name, "\0");
+
+        return \strlen($word) === \strlen($name) && $first + 2 <= \strlen($word)
+            && substr_replace($word, strrev(substr($word, $first, 2)), $first, 2) === $name;
     }
 
     /** Whether one is the beginning of the other, and long enough to mean something. */

@@ -13,7 +13,7 @@ final class UnsupportedOperation extends \LogicException implements Exception
     public static function by(string $store, Capability $missing): self
     {
         return new self(sprintf(
-            '%s %s; ask its capabilities() first or take another store.',
+            '%s %s; %s.',
             $store,
             match ($missing) {
                 Capability::Tags => 'cannot keep or invalidate tags',
@@ -27,6 +27,12 @@ final class UnsupportedOperation extends \LogicException implements Exception
                 Capability::Retention => 'may remove items before their time is over',
                 Capability::WholeClear => 'has tags in common with what it does not clear',
                 Capability::Absence => 'can be reached from this process',
+            },
+            // A site meets the first two when it configures a store; the others are mistakes of code.
+            match ($missing) {
+                Capability::Keys => 'take another, such as "shm:name", "sqlite:/path" or "redis://host:port"',
+                Capability::Retention => 'take one that keeps them, such as "shm:name?evict=no", "sqlite:/path" or "redis://host:port"',
+                default => 'ask its capabilities() first or take another store',
             },
         ));
     }

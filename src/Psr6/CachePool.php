@@ -188,12 +188,9 @@ final class CachePool implements CacheItemPoolInterface
     {
         $fetched = $this->trap(fn(): Fetched => $this->cache->fetch($keys));
 
-        return array_map(static fn(string $key): CacheItem => new CacheItem(
-            $key,
-            isset($fetched->items[$key]) ? $fetched->items[$key]->value : null,
-            isset($fetched->items[$key]),
-            $fetched->tokens[$key] ?? null,
-        ), $keys);
+        return array_map(fn(string $key): CacheItem => isset($fetched->items[$key])
+            ? new CacheItem($key, $fetched->items[$key]->value, true, $fetched->tokens[$key] ?? null)
+            : new CacheItem($key, null, false, isset($fetched->tokens[$key]) ? $this->cache->firstMiss($key, $fetched->tokens[$key]) : null), $keys);
     }
 
     /**

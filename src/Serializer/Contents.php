@@ -21,6 +21,8 @@ final class Contents
 
     private bool $needsClasses = false;
 
+    private bool $wakes = false;
+
     /** @var array<class-string, Kind> of the classes that were met */
     private array $kinds = [];
 
@@ -49,6 +51,20 @@ final class Contents
     public static function needsClasses(string $key, mixed $value): bool
     {
         return self::of($key, $value)->needsClasses;
+    }
+
+    /**
+     * As check().
+     *
+     * @return bool whether storing what was read would run code of a user's again, which has run when it was stored or read first
+     *
+     * @throws Unstorable
+     */
+    public static function isMadeByUser(string $key, mixed $value): bool
+    {
+        $contents = self::of($key, $value);
+
+        return $contents->tells || $contents->wakes;
     }
 
     /** @throws Unstorable */
@@ -117,6 +133,7 @@ final class Contents
             return [[], $value];
         }
         $this->needsClasses = $this->needsClasses || $kind->isUsers;
+        $this->wakes = $this->wakes || $kind->isWoken;
         if ($kind->form === Form::Enumeration) {
             return null;
         }

@@ -55,12 +55,14 @@ final class Kind
      * @param bool $isRefused whether objects of it cannot be stored, whatever is in them
      * @param bool $asksUser  whether code of a user's says what they are made of, which may answer otherwise the next time
      * @param bool $isUsers   whether it is a user's, and so may be gone when they are read
+     * @param bool $isWoken   whether code of a user's makes them again, which may come to something else when it is run once more
      */
     private function __construct(
         public readonly bool $isRefused,
         public readonly Form $form,
         public readonly bool $asksUser,
         public readonly bool $isUsers,
+        public readonly bool $isWoken,
     ) {}
 
     public static function of(object $object): self
@@ -73,6 +75,7 @@ final class Kind
             $form,
             $form->asksUser($class),
             $class->isUserDefined(),
+            $class->isUserDefined() && self::isMadeByUser($class),
         );
     }
 

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Serializer;
 
 use Larder\Dsn;
+use Larder\Exception\ExtensionMissing;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\Unstorable;
 use Larder\Serializer;
@@ -24,7 +25,7 @@ use Larder\Serializer;
 final class Payload
 {
     /** The options of a DSN that fromDsn() reads. */
-    public const OPTIONS = ['serializer', 'classes', 'compression', 'compress_above', 'secret'];
+    public const OPTIONS = Dsn::OF_PAYLOADS;
 
     private const STRING = 'S';
 
@@ -33,18 +34,35 @@ final class Payload
     /** Bytes of PHP_INT_MIN. */
     private const LONGEST_COUNTER = 20;
 
-    private readonly string $mark;
+    /** Null until it is needed: strings and counters do without it. */
+    private ?Serializer $serializer = null;
 
-    /** Null until it is needed, unless it is the serializer itself. */
-    private ?PhpSerializer $php;
+    /** Its mark, if it is there. */
+    private string $mark = '';
 
+    /** Null until it is needed. */
+    private ?PhpSerializer $php = null;
+
+    /** What the serializer is, if that is not there yet. */
+    private readonly string $name;
+
+    /**
+     * @param Serializer|string $serializer also "php", "igbinary", or "auto" for igbinary where it is loaded
+     *
+     * @throws \Larder\Exception
+     */
     public function __construct(
-        private readonly Serializer $serializer,
+        Serializer|string $serializer,
         private readonly ?Compression $compression = null,
         private readonly ?Signature $signature = null,
     ) {
-        $this->mark = $serializer->mark();
-        $this->php = $serializer instanceof PhpSerializer ? $serializer : null;
+        if (\is_string($serializer)) {
+            $this->name = self::known($serializer);
+        } else {
+            $this->name = '';
+            $this->serializer = $serializer;
+            $this->mark = $serializer->mark();
+        }
     }
 
     /**
@@ -61,12 +79,14 @@ final class Payload
         $secret = $dsn->text('secret', '');
         $classes = $dsn->text('classes', '');
         $compression = $dsn->text('compression', 'none');
+        // Also where nothing is compressed: a mistake in it is not to wait until something is.
+        $above = $dsn->bytes('compress_above');
 
         return new self(
             $classes === ''
-                ? self::serializer($dsn->text('serializer', 'auto'))
+                ? $dsn->text('serializer', 'auto')
                 : self::limited($dsn->text('serializer', 'php'), $classes),
-            $compression === 'none' ? null : new Compression($dsn->bytes('compress_above') ?? Compression::THRESHOLD, self::codec($compression)),
+            $compression === 'none' ? null : new Compression($above ?? Compression::THRESHOLD, self::codec($compression)),
             $secret === '' ? null : new Signature($secret, $namespace),
         );
     }
@@ -78,7 +98,7 @@ final class Payload
      */
     public static function named(string $name): self
     {
-        return new self(self::serializer($name));
+        return new self($name);
     }
 
     /**
@@ -140,10 +160,14 @@ final class Payload
             $at++;
         }
 
+        if ($mark === self::STRING) {
+            return substr($bytes, $at);
+        }
+        $serializer = $this->serializer ?? $this->serializer();
+
         return match ($mark) {
-            self::STRING => substr($bytes, $at),
             self::TOLD => self::unserialized($this->php(), substr($bytes, $at), $foreign),
-            $this->mark => self::unserialized($this->serializer, substr($bytes, $at), $foreign),
+            $this->mark => self::unserialized($serializer, substr($bytes, $at), $foreign),
             default => $foreign,
         };
     }
@@ -172,6 +196,15 @@ final class Payload
                     $from = 0;
                 }
                 $first = $payload[$from] ?? '';
+                if ($first === self::STRING) {
+                    $values[$key] = substr($payload, $from + 1);
+
+                    continue;
+                }
+                if ($serializer === null) {
+                    $serializer = $this->serializer();
+                    $mark = $this->mark;
+                }
                 if ($first === $mark) {
                     $callback ??= self::refuseClasses();
                     try {
@@ -179,8 +212,6 @@ final class Payload
                     } catch (\Throwable) {
                         // As of unserialized().
                     }
-                } elseif ($first === self::STRING) {
-                    $values[$key] = substr($payload, $from + 1);
                 } else {
                     $value = $first === self::TOLD
                         ? self::unserialized($this->php(), substr($payload, $from + 1), $this)
@@ -239,10 +270,11 @@ final class Payload
     private function serialized(string $key, mixed $value): array
     {
         $tells = Contents::check($key, $value);
+        $serializer = $this->serializer ?? $this->serializer();
         try {
             return $tells
                 ? [self::TOLD, $this->php()->allowed(Writer::write($key, $value))]
-                : [$this->mark, $this->serializer->serialize($value)];
+                : [$this->mark, $serializer->serialize($value)];
         } catch (Unstorable $refusal) {
             throw $refusal;
         } catch (\Throwable $failure) {
@@ -286,12 +318,29 @@ final class Payload
         return Codec::tryFrom($name) ?? throw InvalidOption::choice('compression', $name, 'none', ...array_column(Codec::cases(), 'value'));
     }
 
-    private static function serializer(string $name): Serializer
+    private function serializer(): Serializer
+    {
+        if ($this->serializer === null) {
+            $serializer = $this->name === 'igbinary' ? new IgbinarySerializer() : new PhpSerializer();
+            // The mark first, as a signal's handler may ask for both in between.
+            $this->mark = $serializer->mark();
+            $this->serializer = $serializer;
+        }
+
+        return $this->serializer;
+    }
+
+    /**
+     * @return string the name of one that can be made here
+     *
+     * @throws \Larder\Exception
+     */
+    private static function known(string $name): string
     {
         return match ($name) {
-            'auto' => \function_exists('igbinary_serialize') ? new IgbinarySerializer() : new PhpSerializer(),
-            'igbinary' => new IgbinarySerializer(),
-            'php' => new PhpSerializer(),
+            'auto' => \function_exists('igbinary_serialize') ? 'igbinary' : 'php',
+            'igbinary' => \function_exists('igbinary_serialize') ? $name : throw ExtensionMissing::of('IgbinarySerializer', 'igbinary'),
+            'php' => $name,
             default => throw InvalidOption::choice('serializer', $name, 'auto', 'igbinary', 'php'),
         };
     }
@@ -309,6 +358,11 @@ final class Payload
     /** Reads what a Writer wrote, and knows which classes may be made. */
     private function php(): PhpSerializer
     {
-        return $this->php ??= new PhpSerializer();
+        if ($this->php === null) {
+            $serializer = $this->serializer();
+            $this->php = $serializer instanceof PhpSerializer ? $serializer : new PhpSerializer();
+        }
+
+        return $this->php;
     }
 }

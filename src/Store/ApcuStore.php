@@ -122,6 +122,27 @@ final class ApcuStore implements Store, Reads
 
     public function fetch(array $keys): Fetched
     {
+        return $this->look($keys, $this->keyVersions()->token(...));
+    }
+
+    /**
+     * The same as fetch(), with tokens that keep() alone judges by.
+     *
+     * @param list<string> $keys
+     *
+     * @throws StoreUnavailable
+     */
+    public function fetchCopies(array $keys): Fetched
+    {
+        return $this->look($keys, $this->keyVersions()->ofCopy(...));
+    }
+
+    /**
+     * @param list<string>             $keys
+     * @param \Closure(string): Token $token of a missing key
+     */
+    private function look(array $keys, \Closure $token): Fetched
+    {
         $items = $tokens = $stale = [];
         foreach ($keys as $key) {
             [$value, $verdict, $wrapping] = $this->entries()->look($key);
@@ -134,7 +155,7 @@ final class ApcuStore implements Store, Reads
                 $verdict === Verdict::Live ? $items[$key] = $item : $stale[$key] = $item;
             }
             if ($verdict !== Verdict::Live) {
-                $tokens[$key] = $this->token($key);
+                $tokens[$key] = $token($key);
             }
         }
 
@@ -172,6 +193,45 @@ final class ApcuStore implements Store, Reads
         }
 
         return $unsaved;
+    }
+
+    /**
+     * Adds copies of what a far store has told after fetchCopies() has given their tokens. A copy is refused if there is something live, or if its
+     * key was changed since its token. That look and the storing are one moment. A copy is dead if one of its tags was invalidated since.
+     *
+     * A copy brings no new value, so it refuses no fill of another process. No miss is remembered for it: a key whose copy was refused is read from
+     * the far store once more.
+     *
+     * @param list<Item>              $items  as the far store told them, which live
+     * @param array<array-key, Token> $tokens by key
+     * @param int                     $now    in Unix seconds: from then on their times to live are counted
+     *
+     * @throws Exception
+     */
+    public function keep(array $items, array $tokens, int $now): void
+    {
+        foreach ($items as $item) {
+            try {
+                $told = Contents::needsClasses($item->key, $item->value) ? $this->payload()->encode($item->key, $item->value) : null;
+                $this->changes()->keep($item, $tokens[$item->key], $item->expiry === null ? null : $item->expiry - $now, $told);
+            } catch (Exception $failure) {
+                throw $failure;
+            } catch (\Throwable $failure) {
+                throw Refusal::ofAnswer($item->key, [], $failure);
+            }
+        }
+    }
+
+    /**
+     * The same as delete() for keys under which there are only copies, whether or not anything was there.
+     *
+     * @param list<string> $keys
+     */
+    public function forget(array $keys): void
+    {
+        foreach ($keys as $key) {
+            $this->changes()->forget($key);
+        }
     }
 
     public function delete(array $keys, ?Token $token = null): array

@@ -117,6 +117,12 @@ final class CircuitBreaker
         return $this->isOnTrial = $this->isOnTrial || $this->allows();
     }
 
+    /** Whether this process is the one that tries, while others wait for what it finds. */
+    public function tries(): bool
+    {
+        return $this->tries;
+    }
+
     /** The first answer since the connection was begun tells that the server worked(). */
     public function answered(): void
     {

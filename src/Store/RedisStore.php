@@ -125,7 +125,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
     /**
      * @param int    $shards   in a cluster, the number of parts that the items are divided into; 0: no cluster
      * @param float  $timeout seconds that the connection waits for a reply; 0: for ever
-     * @param Noted  $noted    what the processes of this machine know of the server; without a name each asks for itself
+     * @param ?string $server  the name by which the processes of this machine tell each other of the server; null: each asks for itself
      * @param bool   $trustsDisk whether what the server has on its disk is always all that it has acknowledged, so that it need not
      *                           die with a restart; the same for all who use the server
      * @param ?NearTags $nearTags by which this host judges tags itself; null: the server does
@@ -138,13 +138,13 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         private readonly Payload $payload = new Payload(new PhpSerializer()),
         int $shards = 0,
         float $timeout = Server::READ_TIMEOUT,
-        private readonly Noted $noted = new Noted(),
+        private readonly ?string $server = null,
         bool $trustsDisk = false,
         ?NearTags $nearTags = null,
     ) {
         $this->layout = new Layout(Prefix::check($prefix), $shards);
         $this->scripts = new Scripts($connection, $trustsDisk);
-        $this->time = new ServerTime($this->scripts, $timeout, $noted);
+        $this->time = new ServerTime($this->scripts, $timeout, $server);
         $this->reads = new Reading($this->scripts, $this->layout, $this->time, $payload, $nearTags);
     }
 
@@ -155,19 +155,21 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
      */
     public static function fromDsn(Dsn $dsn): self
     {
-        $dsn->allow('prefix', 'persistence', 'tags', ...Connections::options($dsn), ...Payload::OPTIONS);
-        $shards = Connections::isCluster($dsn) ? $dsn->integer('shards', Connections::SHARDS) : 0;
-        if (Connections::isCluster($dsn) && $shards < 1) {
-            throw InvalidOption::range('shards', $shards, 'from 1 to 1024');
+        $dsn->hasOptions() && $dsn->allow('prefix', 'persistence', 'tags', ...Connections::options($dsn), ...Payload::OPTIONS);
+        $shards = 0;
+        if (Connections::isCluster($dsn)) {
+            $shards = $dsn->integer('shards', Connections::SHARDS);
+            $shards > 0 || throw InvalidOption::range('shards', $shards, 'from 1 to 1024');
         }
+        $prefix = $dsn->text('prefix', Prefix::DEFAULT);
 
         return new self(
             Connections::fromDsn($dsn),
-            $dsn->text('prefix', Prefix::DEFAULT),
-            Payload::fromDsn($dsn, $dsn->text('prefix', Prefix::DEFAULT)),
+            $prefix,
+            Payload::fromDsn($dsn, $prefix),
             $shards,
             $dsn->seconds('read_timeout', Server::READ_TIMEOUT),
-            new Noted("redis {$dsn->scheme} " . serialize([$dsn->hosts, $dsn->path, $dsn->text('service', '')])),
+            "redis {$dsn->scheme} " . serialize([$dsn->hosts, $dsn->path, $dsn->text('service', '')]),
             match ($persistence = $dsn->text('persistence', 'distrusted')) {
                 'distrusted' => false,
                 'trusted' => true,
@@ -468,7 +470,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
 
     public function evicts(): ?string
     {
-        return ($this->eviction ??= new Eviction($this->connection, $this->noted))->policy();
+        return ($this->eviction ??= new Eviction($this->connection, new Noted($this->server)))->policy();
     }
 
     public function capabilities(): array

@@ -60,7 +60,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     private const TRIES = 16;
 
     /** In nanoseconds, after the first refusal: a pool that is kept busy lets each try wait. */
-    private const PATIENCE = 1_000_000_000;
+    private const TIMEOUT = 1_000_000_000;
 
     /** Of when the request began, if that was to be noted: of all of the pool. */
     private ?Token $requestToken = null;
@@ -151,19 +151,31 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         return $dsn->path === '' ? 'default' : $dsn->path;
     }
 
+    /**
+     * What a DSN is told whose name no pool can have; many write it with the slashes of a URL.
+     *
+     * @internal
+     */
+    public static function misnamed(#[\SensitiveParameter] string $name): InvalidDsn
+    {
+        $bare = ltrim($name, '/');
+
+        return InvalidDsn::part(Dsn::masked("shm:{$name}"), 'names no pool', $bare !== $name && self::canName($bare) ? "write it as \"shm:{$bare}\"" : self::NAMING_REMEDY);
+    }
+
     /** The path is the pool's name. Options: size (bytes), evict (switch). */
     public static function fromDsn(Dsn $dsn): self
     {
         $dsn->allow(...self::OPTIONS);
         $name = self::poolOf($dsn);
         if (!self::canName($name)) {
-            throw InvalidDsn::part("shm:{$name}", 'names no pool', self::NAMING_REMEDY);
+            throw self::misnamed($name);
         }
 
         try {
             return self::open($name, $dsn->bytes('size'), $dsn->switch('evict', true));
-        } catch (\ValueError $error) {
-            throw InvalidDsn::part("shm:{$name}", 'asks for a pool that cannot be made', lcfirst($error->getMessage()));
+        } catch (\ValueError) {
+            throw InvalidDsn::option('size', $dsn->text('size', ''), 'a size from 4M to 1024G');
         }
     }
 
@@ -525,7 +537,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
                 return true;
             }
             $refused ??= hrtime(true);
-            if ($token->clock === $this->pool->token($item->key)->clock || hrtime(true) - $refused > self::PATIENCE) {
+            if ($token->clock === $this->pool->token($item->key)->clock || hrtime(true) - $refused > self::TIMEOUT) {
                 break;
             }
         }

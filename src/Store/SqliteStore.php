@@ -54,7 +54,7 @@ use Larder\Ttl;
 final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestTokens, Tidying
 {
     /** The options of its DSN. */
-    public const OPTIONS = ['prefix', 'timeout', 'size', 'evict', ...Payload::OPTIONS];
+    public const OPTIONS = ['prefix', 'timeout', 'size', 'evict', ...Dsn::OF_PAYLOADS];
 
     /** Beyond, those that were invalidated longest ago are forgotten, and what is older is dead if it carries any tag. */
     private const MOST_TAGS = 250_000;
@@ -68,7 +68,8 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
     /** Pages given back to the file system by a prune; 4 KB each. */
     private const PAGES_AT_ONCE = 1_000;
 
-    private readonly Schema $schema;
+    /** Of the tables. */
+    private readonly string $prefix;
 
     /** Null until something is asked for. */
     private ?Tables $tables = null;
@@ -84,6 +85,7 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
 
     /**
      * @param string           $path    of the database; in a directory that is there; in /tmp and the like it is made
+     * @param Payload|\Closure(): Payload $payload of values; a closure is called when the first is read or stored
      * @param float            $timeout seconds to wait for another writer
      * @param ?int             $size    bytes that the database grows to at most; null: as many as there is room for
      * @param bool             $evict   whether a full database makes room by dropping items, or refuses
@@ -94,18 +96,20 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
     public function __construct(
         private readonly string $path,
         string $prefix = Prefix::DEFAULT,
-        private readonly Payload $payload = new Payload(new PhpSerializer()),
+        private readonly Payload|\Closure $payload = new Payload(new PhpSerializer()),
         private readonly float $timeout = 1.0,
         private readonly ?int $size = null,
         private readonly bool $evict = true,
         ?\Closure $clock = null,
     ) {
-        $this->schema = new Schema(rtrim(Prefix::check($prefix), ':'));
+        $this->prefix = rtrim(Prefix::check($prefix), ':');
         if (!\extension_loaded('sqlite3')) {
             throw ExtensionMissing::of('SqliteStore', 'sqlite3');
         }
-        $directory = DatabaseFile::directory($path);
-        $mistake = $directory->mistake();
+        $status = @stat(\dirname($path));
+        // As most are: one of this user's own, which no other may write into. To load what judges the rest takes time in each request.
+        $isOwn = $status !== false && ($status['mode'] & 0o022) === 0 && \function_exists('posix_geteuid') && $status['uid'] === posix_geteuid();
+        $mistake = $isOwn ? null : DatabaseFile::directory($path)->mistake();
         if ($mistake !== null && !is_link($path)) {
             throw InvalidOption::directory($mistake->what, $mistake->why, $mistake->remedy);
         }
@@ -129,7 +133,7 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
         return new self(
             $dsn->absolutePath(),
             $dsn->text('prefix', Prefix::DEFAULT),
-            Payload::fromDsn($dsn, $dsn->text('prefix', Prefix::DEFAULT)),
+            $dsn->hasAny(...Dsn::OF_PAYLOADS) ? Payload::fromDsn($dsn, $dsn->text('prefix', Prefix::DEFAULT)) : static fn(): Payload => Payload::named('auto'),
             $dsn->seconds('timeout', 1.0),
             $dsn->bytes('size'),
             $dsn->switch('evict', true),
@@ -146,8 +150,8 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
     public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
     {
         $tables = $this->tables();
-        $column = $tables->rows->value($key, $missed);
-        $value = $column === null ? $tables->values->nothing : $tables->values->decoded($key, $column);
+        $row = $tables->rows->plain($key, $missed);
+        $value = $row === null ? $tables->values->nothing : $tables->values->decoded($key, $row[0]);
         if ($value !== $tables->values->nothing) {
             return $value;
         }
@@ -163,8 +167,14 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
 
     public function fetch(array $keys): Fetched
     {
-        $items = $tokens = $stale = [];
         $tables = $this->tables();
+        if (\count($keys) === 1) {
+            $item = $this->one($tables, $keys[0], $missed);
+            if ($item !== null || $missed !== null) {
+                return $item === null ? new Fetched([], [$keys[0] => $missed]) : new Fetched([$keys[0] => $item], []);
+            }
+        }
+        $items = $tokens = $stale = [];
         foreach (array_chunk($keys, Rows::KEYS_AT_ONCE) as $chunk) {
             [$rows, $token] = $tables->rows->look($chunk);
             $values = $tables->values->ofAll(array_filter($rows, static fn(Row $row): bool => $row->verdict !== Verdict::Dead));
@@ -181,6 +191,19 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
         }
 
         return new Fetched($items, $tokens, $stale);
+    }
+
+    /**
+     * One item, if its row and the clock alone tell that it lives.
+     *
+     * @param ?Token $missed is set where there is no row: the token of this moment
+     */
+    private function one(Tables $tables, string $key, ?Token &$missed): ?Item
+    {
+        $row = $tables->rows->plain($key, $missed);
+        $value = $row === null ? $tables->values->nothing : $tables->values->decoded($key, $row[0]);
+
+        return $row === null || $value === $tables->values->nothing ? null : Item::found($key, $value, $row[1], $row[2], $row[3] === null ? [] : Tags::unpack($row[3]));
     }
 
     /** Most requests read from a near store and never need the token: the database is not opened for it, where the log has a head. */
@@ -289,7 +312,7 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
             if ($value !== $tables->values->nothing) {
                 $sum = Counter::sum($key, $value, $by);
                 $tables->database->change(
-                    "UPDATE {$this->schema->items} SET value = ?, key_version = (SELECT tick + 1 FROM {$this->schema->clock} WHERE id = 1) WHERE key = ?",
+                    "UPDATE {$tables->schema->items} SET value = ?, key_version = (SELECT tick + 1 FROM {$tables->schema->clock} WHERE id = 1) WHERE key = ?",
                     $sum,
                     $key,
                 );
@@ -322,7 +345,7 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
                 [$rows] = $tables->rows->look($chunk);
                 foreach ($chunk as $key) {
                     if (isset($rows[$key]) && $rows[$key]->verdict === Verdict::Live) {
-                        $tables->database->change("UPDATE {$this->schema->items} SET expiry = ? WHERE key = ?", $expiry, $key);
+                        $tables->database->change("UPDATE {$tables->schema->items} SET expiry = ? WHERE key = ?", $expiry, $key);
                         $touched[] = $key;
                     }
                 }
@@ -341,11 +364,11 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
         $work = fn(): null => $tables->database->atomically(function () use ($tags, $serveStale, $tables): null {
             [, $token] = $tables->rows->look([]);
             $tick = $token->clock + 1;
-            $tables->database->change("UPDATE {$this->schema->clock} SET tick = ?, invalidated = ? WHERE id = 1", $tick, $tick);
+            $tables->database->change("UPDATE {$tables->schema->clock} SET tick = ?, invalidated = ? WHERE id = 1", $tick, $tick);
             foreach ($tables->rows->tagVersions($tags, $token->epoch) as $tag => $version) {
                 $version = $version->invalidated($tick, $serveStale, ($this->clock)());
                 $tables->database->change(
-                    "INSERT OR REPLACE INTO {$this->schema->tags} VALUES (?, ?, ?, ?)",
+                    "INSERT OR REPLACE INTO {$tables->schema->tags} VALUES (?, ?, ?, ?)",
                     (string) $tag,
                     $version->dead,
                     $version->stale,
@@ -371,7 +394,7 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
         $work = fn(): null => $tables->database->atomically(function () use ($tables): null {
             $tables->rows->look([]);
             $tables->rows->removeAllButLeases();
-            $tables->database->change("UPDATE {$this->schema->clock} SET tick = tick + 1, key_version_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");
+            $tables->database->change("UPDATE {$tables->schema->clock} SET tick = tick + 1, key_version_floor = tick + 1, tag_floor = tick + 1, hand = x'' WHERE id = 1");
 
             return null;
         });
@@ -423,8 +446,8 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
     {
         $tables = $this->tables();
         return $tables->database->attempt(function () use ($tables): StoreStatistics {
-            $items = $tables->database->rows("SELECT count(*) FROM {$this->schema->items} WHERE value IS NOT NULL")[0][0] ?? null;
-            $tags = $tables->database->rows("SELECT count(*) FROM {$this->schema->tags}")[0][0] ?? null;
+            $items = $tables->database->rows("SELECT count(*) FROM {$tables->schema->items} WHERE value IS NOT NULL")[0][0] ?? null;
+            $tags = $tables->database->rows("SELECT count(*) FROM {$tables->schema->tags}")[0][0] ?? null;
 
             return new StoreStatistics(
                 items: \is_int($items) ? $items : null,
@@ -462,7 +485,7 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
     /** The log that near stores in front of this one follow (see Tier\TieredStore). */
     public function log(): SqliteLog
     {
-        return new SqliteLog($this->path, $this->schema, $this->timeout, fn(): Tables => $this->tables(), $this->clock);
+        return new SqliteLog($this->path, $this->prefix, $this->timeout, fn(): Tables => $this->tables(), $this->clock);
     }
 
     public function capabilities(): array
@@ -480,7 +503,7 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
 
     private function tables(): Tables
     {
-        $this->tables ??= new Tables($this->path, $this->schema, new Values($this->payload), $this->timeout, $this->size, $this->evict, $this->clock);
+        $this->tables ??= new Tables($this->path, new Schema($this->prefix), new Values($this->payload instanceof \Closure ? ($this->payload)() : $this->payload), $this->timeout, $this->size, $this->evict, $this->clock);
         if ($this->requestHead !== null) {
             $this->requestToken = $this->tokenSince($this->requestHead, $this->tables);
         }

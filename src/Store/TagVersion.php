@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Store;
 
+use Larder\Ttl;
+
 /**
  * When a tag was last invalidated, in the store's logical time. It kills the items whose own version is older.
  *
@@ -34,10 +36,11 @@ final class TagVersion
         if ($serveStale <= 0) {
             return new self(max($tick, $this->dead));
         }
+        $until = $now + min($serveStale, Ttl::LONGEST);
 
         return $this->until > $now
-            ? new self($this->dead, max($tick, $this->stale), min($this->until, $now + $serveStale))
-            : new self(max($this->dead, $this->stale), $tick, $now + $serveStale);
+            ? new self($this->dead, max($tick, $this->stale), min($this->until, $until))
+            : new self(max($this->dead, $this->stale), $tick, $until);
     }
 
     /** What an item that carries the tag is. */

@@ -40,8 +40,10 @@ final class UserDirectory
     /** Removes files whose names begin so, if they were not written for a day. */
     public static function tidy(string $directory, string $beginning): void
     {
-        foreach (glob("{$directory}/{$beginning}*") ?: [] as $path) {
-            if (@filemtime($path) < time() - self::REMEMBERED) {
+        // Not by glob(), which would take some of what a path may have in it for patterns.
+        foreach (@scandir($directory, \SCANDIR_SORT_NONE) ?: [] as $name) {
+            $path = "{$directory}/{$name}";
+            if (str_starts_with($name, $beginning) && @filemtime($path) < time() - self::REMEMBERED) {
                 @unlink($path);
             }
         }

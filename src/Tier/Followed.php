@@ -16,13 +16,15 @@ final class Followed
      * @param int     $sent     when the log was asked for that, in ns of hrtime(); 0: it is not told
      * @param float   $offset   by how many seconds the time of day was ahead of hrtime() then
      * @param string  $place    of the far store that the log is of, for those who look after the near one
+     * @param string  $stored   how all this lies in the near store: as a string, which costs each request least
      */
-    public function __construct(
+    private function __construct(
         public readonly ?string $head = null,
         public readonly ?string $position = null,
         public readonly int $sent = 0,
         private readonly float $offset = 0.0,
         public readonly string $place = '',
+        private readonly string $stored = '',
     ) {}
 
     public static function nothing(): self
@@ -33,27 +35,23 @@ final class Followed
     /** @param mixed $stored what toStore() has made, or anything else */
     public static function read(mixed $stored): self
     {
-        if (!\is_array($stored) || \count($stored) !== 5) {
-            return self::nothing();
-        }
-        [$head, $position, $sent, $offset, $place] = array_values($stored);
-        if (!\is_string($position) || !\is_int($sent) || !\is_float($offset) || !\is_string($place)) {
+        $parts = \is_string($stored) ? explode("\n", $stored, 5) : [];
+        if (!\is_string($stored) || \count($parts) !== 5 || $parts[1] === '') {
             return self::nothing();
         }
 
-        return new self(\is_string($head) ? $head : null, $position, $sent, $offset, $place);
+        return new self($parts[0] === '' ? null : $parts[0], $parts[1], (int) $parts[2], (float) $parts[3], $parts[4], $stored);
     }
 
     /** @param int $sent in ns of hrtime(), which may be a slow answer ago */
     public static function now(?string $head, string $position, int $sent, string $place): self
     {
-        return new self($head, $position, $sent, microtime(true) - hrtime(true) / 1e9, $place);
+        return self::read(implode("\n", [$head, $position, $sent, \sprintf('%.6F', microtime(true) - hrtime(true) / 1e9), $place]));
     }
 
-    /** @return array{?string, ?string, int, float, string} */
-    public function toStore(): array
+    public function toStore(): string
     {
-        return [$this->head, $this->position, $this->sent, $this->offset, $this->place];
+        return $this->stored;
     }
 
     /** @return ?float seconds since the log was asked; null: it was not since this machine was booted */

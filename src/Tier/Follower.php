@@ -15,6 +15,7 @@ use Larder\Log\News;
 use Larder\Reads;
 use Larder\SaveMode;
 use Larder\Store;
+use Larder\Store\ApcuStore;
 use Larder\System\Caution;
 use Larder\Token;
 use Psr\Log\LoggerInterface;
@@ -34,6 +35,9 @@ final class Follower
 {
     /** In ns: for so long a position that has not changed is not stored again, only to tell that it was asked for. */
     private const TOLD_EVERY = 1_000_000;
+
+    /** In ns: the same where a request asks as soon as it begins, as then no other one could use that. It is for those who look after it. */
+    private const TOLD_AT_LEAST_EVERY = 1_000_000_000;
 
     private const UNREAD = 'The log of a near store cannot be read, so all reads go to the far store; run "larder doctor" with the tier\'s DSN.';
 
@@ -110,16 +114,17 @@ final class Follower
     /**
      * @param ?Followed $followed as the near store told it; null: it is asked now
      * @param ?int      $sent     when the log was asked along with something else, by hrtime(); null: it is asked now
+     * @param int       $since    by hrtime(): a position that was asked for then or later would have done as well
      *
      * @return bool whether the near store may be read
      */
-    public function bringUpToDate(?Followed $followed = null, ?int $sent = null): bool
+    public function bringUpToDate(?Followed $followed = null, ?int $sent = null, int $since = 0): bool
     {
         $this->failure = null;
         try {
             $this->hadNews = true;
 
-            return $this->follow($followed ?? $this->read(), $sent ?? (int) hrtime(true));
+            return $this->follow($followed ?? $this->read(), $sent ?? (int) hrtime(true), $since);
         } catch (StoreUnavailable $failure) {
             if ($this->isWithinGrace()) {
                 return true;
@@ -230,7 +235,7 @@ final class Follower
      *
      * @throws StoreUnavailable
      */
-    private function follow(Followed $followed, int $sent): bool
+    private function follow(Followed $followed, int $sent, int $since): bool
     {
         [$head, $news] = $this->news($followed);
         if ($news === null) {
@@ -247,8 +252,9 @@ final class Follower
             $this->keep($this->tally, $tally->toStore());
         }
         $this->hadNews = !$isGoneOn || $news->events !== [];
-        if ($this->hadNews || $this->log instanceof Beside || $sent - $followed->sent > self::TOLD_EVERY || $sent < $followed->sent) {
-            $this->near->delete([$this->failing]);
+        $every = $this->grace > 0 || $sent - $since >= self::TOLD_EVERY ? self::TOLD_EVERY : self::TOLD_AT_LEAST_EVERY;
+        if ($this->hadNews || $this->log instanceof Beside || $sent - $followed->sent > $every || $sent < $followed->sent) {
+            $this->grace === 0 || $this->near->delete([$this->failing]);
 
             return $this->advance($followed, Followed::now($head, $news->position, $sent, $this->place), $isGoneOn);
         }
@@ -397,7 +403,8 @@ final class Follower
             $this->near->invalidateTags(array_map(strval(...), array_keys($tags)));
         }
         if ($keys !== []) {
-            $this->near->delete(array_map(strval(...), array_keys($keys)));
+            $keys = array_map(strval(...), array_keys($keys));
+            $this->near instanceof ApcuStore ? $this->near->forget($keys) : $this->near->delete($keys);
         }
     }
 

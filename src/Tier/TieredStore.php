@@ -33,6 +33,7 @@ use Larder\SaveMode;
 use Larder\Serializer\Contents;
 use Larder\SharedMemory;
 use Larder\Store;
+use Larder\Store\ApcuStore;
 use Larder\Store\Retention;
 use Larder\StoreStatistics;
 use Larder\Tidying;
@@ -61,7 +62,7 @@ use Psr\Log\LoggerInterface;
  * The near store is this tier's own. Another cache in it would be read and cleared with it.
  *
  * A value with objects that have a __serialize() or __sleep() is not kept in the near store. To keep it, the store would have to call
- * these on objects that the caller has.
+ * these on objects that the caller has. Nor is one with a __wakeup() or __unserialize(), which has run when the far store's was read.
  *
  * If the log cannot be read, the near store is left aside, or for the time of grace used as it is.
  */
@@ -77,8 +78,8 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
 
     private readonly Follower $follower;
 
-    /** Whether what is missing in the far store cannot be in any near one. */
-    private readonly bool $isMissingEverywhere;
+    /** Whether what is missing in the far store cannot be in any near one; null: it was not asked yet. */
+    private ?bool $isMissingEverywhere = null;
 
     /** Whether the log was looked at in this request, since the last write. */
     private bool $isUpToDate = false;
@@ -125,15 +126,9 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         float $staleness = 0.0,
         string $place = '',
     ) {
-        [$nearCan, $farCan] = [$near->capabilities(), $far->capabilities()];
-        foreach ([Capability::Tokens, ...\in_array(Capability::Tags, $farCan, true) ? [Capability::Tags] : []] as $needed) {
-            if (!\in_array($needed, $nearCan, true)) {
-                throw UnsupportedOperation::by((new \ReflectionClass($near))->getShortName(), $needed);
-            }
-        }
-        if ($far instanceof self && \in_array(Capability::Sharing, $nearCan, true)) {
-            // What another process has applied to the one may not have been applied to the other yet.
-            throw InvalidOption::choice('near', (new \ReflectionClass($near))->getShortName(), 'ArrayStore, where there are more than two tiers');
+        // Of APCu before another kind of store it is known, and to load what tells it takes time in each request.
+        if (!$near instanceof ApcuStore || $far instanceof self) {
+            self::demand($near, $far);
         }
         if ($staleness < 0.0 || $staleness > 86_400.0) {
             throw InvalidOption::range('staleness', $staleness, '0 seconds to a day');
@@ -142,7 +137,6 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             throw InvalidOption::range('grace', $grace, '0 seconds or more');
         }
         $this->leases = $far instanceof Leases ? $far : new AddedLeases($far);
-        $this->isMissingEverywhere = \in_array(Capability::Retention, $farCan, true);
         $this->absent = new \stdClass();
         $this->clock = $clock ?? time(...);
         $this->pool = $near instanceof Pooled ? $near->pool() : null;
@@ -151,6 +145,26 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         $this->staleness = (int) ($staleness * 1e9);
         $this->notBefore = hrtime(true) - $this->staleness;
         $this->follower = new Follower($near, $log, $far instanceof self, $grace, $this->clock, $place);
+    }
+
+    /** @throws UnsupportedOperation|InvalidOption */
+    private static function demand(Store $near, Store $far): void
+    {
+        $nearCan = $near->capabilities();
+        foreach ([Capability::Tokens, ...\in_array(Capability::Tags, $far->capabilities(), true) ? [Capability::Tags] : []] as $needed) {
+            if (!\in_array($needed, $nearCan, true)) {
+                throw UnsupportedOperation::by((new \ReflectionClass($near))->getShortName(), $needed);
+            }
+        }
+        if ($far instanceof self && \in_array(Capability::Sharing, $nearCan, true)) {
+            // What another process has applied to the one may not have been applied to the other yet.
+            throw InvalidOption::nearOfThree((new \ReflectionClass($near))->getShortName());
+        }
+    }
+
+    private function isMissingEverywhere(): bool
+    {
+        return $this->isMissingEverywhere ??= \in_array(Capability::Retention, $this->far->capabilities(), true);
     }
 
     /** What is to be said of the log goes there. */
@@ -180,27 +194,72 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
 
     public function read(string $key, mixed $default = null, ?Fetched &$fetched = null): mixed
     {
+        $found = null;
         if (!$this->isUpToDate) {
             if ($this->asksAlong) {
-                $fetched = $this->fetchFirst([$key]);
-
-                return isset($fetched->items[$key]) ? $fetched->items[$key]->value : $default;
-            }
-            $this->bringUpToDate();
-        }
-        if ($this->isTrusted) {
-            try {
-                $value = $this->near->read($key, $this->absent);
+                $value = $this->readFirst($key, $found);
                 if ($value !== $this->absent) {
                     return $value;
                 }
-            } catch (StoreUnavailable) {
-                $this->mark($this->isUpToDate, false);
+            } else {
+                $this->bringUpToDate();
             }
         }
-        $fetched = $this->fetch([$key]);
+        if ($found === null && $this->isTrusted) {
+            $value = $this->readNear($key);
+            if ($value !== $this->absent) {
+                return $value;
+            }
+        }
+        $found ??= $this->fetch([$key]);
+        $value = isset($found->items[$key]) ? $found->items[$key]->value : $default;
+        // Of a plain value that was found, there is nothing more to tell.
+        $isPlain = isset($found->items[$key]) && $found->failure === null && (!\is_array($value) || !isset($value[0]) || $value[0] !== self::SEAL);
+        $fetched = $isPlain ? null : $found;
 
-        return isset($fetched->items[$key]) ? $fetched->items[$key]->value : $default;
+        return $value;
+    }
+
+    /** @return mixed $this->absent: there is none, or the near store has failed */
+    private function readNear(string $key): mixed
+    {
+        try {
+            return $this->near->read($key, $this->absent);
+        } catch (StoreUnavailable) {
+            $this->mark($this->isUpToDate, false);
+
+            return $this->absent;
+        }
+    }
+
+    /**
+     * As fetchFirst(), in fewer steps where the value is near, and the log has nothing new.
+     *
+     * @param ?Fetched $found what it was fetched with, if it was
+     *
+     * @return mixed $this->absent: it was fetched, or is to be read in a near store that is up to date
+     *
+     * @throws StoreUnavailable
+     */
+    private function readFirst(string $key, ?Fetched &$found): mixed
+    {
+        $followed = $this->follower->followed();
+        if ($followed->position !== null && $followed->isSince($this->notBefore)) {
+            $this->mark(true, true);
+
+            return $this->absent;
+        }
+        $sent = (int) hrtime(true);
+        $value = $followed->position === null ? $this->absent : $this->readNear($key);
+        if ($value === $this->absent) {
+            $found = $this->fetchFirst([$key]);
+
+            return $value;
+        }
+        $this->mark(true, false);
+        $this->mark(true, $this->follower->bringUpToDate($followed, $sent, $this->notBefore));
+
+        return $this->isTrusted && !$this->follower->hadNews() ? $value : $this->absent;
     }
 
     public function near(): Near
@@ -220,8 +279,10 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         if ($this->pool === null) {
             return null;
         }
-        $followed = null;
+        $followed = $sent = null;
         if (!$this->isUpToDate) {
+            // What is asked for later is newer than that.
+            $sent = (int) hrtime(true);
             $followed = $this->asksAlong ? $this->follower->followed() : null;
             $followed?->position !== null && !$followed->isSince($this->notBefore) ? null : $this->bringUpToDate();
         }
@@ -235,7 +296,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         }
         if (!$this->isUpToDate) {
             // Nothing has to be read from the far store that the log could be asked along with.
-            $this->mark(true, $this->follower->bringUpToDate($followed));
+            $this->mark(true, $this->follower->bringUpToDate($followed, $sent, $this->notBefore));
             if (!$this->isTrusted || $this->follower->hadNews()) {
                 return null;
             }
@@ -348,7 +409,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
                 }
             }
         }
-        $this->mark(true, $this->follower->bringUpToDate($followed, $sent));
+        $this->mark(true, $this->follower->bringUpToDate($followed, $sent, $this->notBefore));
         if ($far !== null) {
             $this->follower->farHasAnswered();
         }
@@ -462,7 +523,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             return [];
         }
         // Where there are more than two tiers, the last of them knows; and so does a far store that records its writes itself.
-        $tellsNothing = $mode === SaveMode::Set && $this->isMissingEverywhere && $this->log instanceof Beside && !$this->far instanceof self;
+        $tellsNothing = $mode === SaveMode::Set && $this->isMissingEverywhere() && $this->log instanceof Beside && !$this->far instanceof self;
         $keys = [];
         foreach ($items as $item) {
             $keys[] = $item->key;
@@ -537,11 +598,23 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     public function statistics(): StoreStatistics
     {
         $far = $this->far->statistics();
+
+        return new StoreStatistics($far->items, $far->bytes, $far->capacity, $far->hits, $far->misses, $far->evictions, $far->expired, [...$far->details, ...$this->nearDetails()]);
+    }
+
+    /**
+     * What the near store knows, also while the far one cannot be asked: then all but how much of the log there is to follow.
+     *
+     * @return array<string, mixed>
+     *
+     * @throws StoreUnavailable
+     */
+    public function nearDetails(): array
+    {
         $near = $this->near->statistics();
         $details = $this->follower->details();
 
-        return new StoreStatistics($far->items, $far->bytes, $far->capacity, $far->hits, $far->misses, $far->evictions, $far->expired, [
-            ...$far->details,
+        return [
             'near items' => $near->items,
             'near bytes' => $near->bytes,
             'near capacity' => $near->capacity,
@@ -553,7 +626,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             'near name' => $near->details['name'] ?? null,
             'near path' => $near->details['path'] ?? null,
             'near private_pages' => $near->details['private_pages'] ?? null,
-        ]);
+        ];
     }
 
     public function evicts(): ?string
@@ -655,7 +728,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     {
         // Once, whatever comes of it: a store that is down is not asked on and on. Nor is the near one read if a signal's handler throws.
         $this->mark(true, false);
-        $isTrusted = $this->isRead() || $this->follower->bringUpToDate();
+        $isTrusted = $this->isRead() || $this->follower->bringUpToDate(since: $this->notBefore);
         if ($this->far instanceof self) {
             // Nothing that comes from there may be older than what this near store has followed.
             $this->far->lookAgain();
@@ -678,7 +751,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     private function nearest(array $keys): Fetched
     {
         try {
-            return $this->near->fetch($keys);
+            return $this->near instanceof ApcuStore ? $this->near->fetchCopies($keys) : $this->near->fetch($keys);
         } catch (StoreUnavailable) {
             $this->mark($this->isUpToDate, false);
 
@@ -689,8 +762,8 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     /**
      * Keeps in the near store what the far one has found.
      *
-     * As writes that are judged by their tokens, not as fills, which some stores have to store in another form; as additions,
-     * so that of several processes that have found the same the second does no harm.
+     * As copies; else as writes that are judged by their tokens, not as fills, which some stores have to store in another form. As
+     * additions, so that of several processes that have found the same the second does no harm.
      *
      * @param array<array-key, Item>  $items
      * @param array<array-key, Token> $tokens of the near store, from before the far one was asked
@@ -701,18 +774,23 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         $kept = [];
         try {
             foreach ($items as $key => $item) {
-                $ttl = $item->expiry === null ? null : $item->expiry - $now;
-                // The caller has these very objects: they are not asked what they are made of.
-                if (isset($tokens[$key]) && ($ttl === null || $ttl > 0) && !Contents::check($item->key, $item->value)) {
-                    $kept[] = new Item($item->key, $item->value, $ttl, $item->tags, $tokens[$key]);
+                // The caller has these very objects: they are not asked what they are made of. Nor are they woken a second time.
+                if (isset($tokens[$key]) && ($item->expiry === null || $item->expiry > $now) && !Contents::isMadeByUser($item->key, $item->value)) {
+                    $kept[] = $item;
                 }
             }
-            if ($kept !== [] && $this->follower->isOfHistory()) {
-                $this->near->save($kept, SaveMode::Add);
-                if (($this->clock)() !== $now) {
-                    // Their seconds may have been counted from the next one on: nothing shall live longer here than there.
-                    $this->near->delete(array_column($kept, 'key'));
-                }
+            if ($kept === [] || !$this->follower->isOfHistory()) {
+                return;
+            }
+            if ($this->near instanceof ApcuStore) {
+                $this->near->keep($kept, $tokens, $now);
+            } else {
+                $this->near->save(array_map(static fn(Item $item): Item => new Item($item->key, $item->value, $item->expiry === null ? null : $item->expiry - $now, $item->tags, $tokens[$item->key]), $kept), SaveMode::Add);
+            }
+            if (($this->clock)() !== $now) {
+                // Their seconds may have been counted from the next one on: nothing shall live longer here than there.
+                $keys = array_column($kept, 'key');
+                $this->near instanceof ApcuStore ? $this->near->forget($keys) : $this->near->delete($keys);
             }
         } catch (StoreUnavailable|Unstorable) {
             // The far store has them.

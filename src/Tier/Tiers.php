@@ -7,6 +7,7 @@ namespace Larder\Tier;
 use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\InvalidDsn;
+use Larder\Exception\InvalidOption;
 use Larder\Exception\PoolUnusable;
 use Larder\Log\NoLog;
 use Larder\Reads;
@@ -33,6 +34,21 @@ final class Tiers
     private function __construct() {}
 
     /**
+     * Refuses what no tier can be, before any of its stores is opened, which may make a pool or a file.
+     *
+     * @throws Exception
+     */
+    public static function demand(Dsn $near, Dsn $far): void
+    {
+        if ($far->far !== null && \in_array($near->scheme, self::NEAR, true) && $near->scheme !== 'array') {
+            throw InvalidOption::nearOfThree("\"{$near->scheme}:\"");
+        }
+        if ($near->integer('grace', 0) < 0) {
+            throw InvalidOption::range('grace', $near->integer('grace', 0), '0 seconds or more');
+        }
+    }
+
+    /**
      * Options of the near DSN besides its store's: grace (seconds in which the near store may answer while the log cannot
      * be read); staleness (seconds for which what was read from the log counts as new). A far store without a log needs staleness.
      *
@@ -47,7 +63,7 @@ final class Tiers
             $store instanceof SqliteStore, $store instanceof RedisStore => $store->log(),
             $store instanceof TieredStore => $store->log,
             $staleness > 0.0 => new NoLog(),
-            default => throw \in_array($near->scheme, self::NEAR, true) ? InvalidDsn::withoutLog($near->scheme, $far->scheme) : InvalidDsn::nearStore($near->scheme),
+            default => throw \in_array($near->scheme, self::NEAR, true) ? InvalidDsn::withoutLog($near->scheme, $far->written) : InvalidDsn::nearStore($near->written),
         };
 
         return new TieredStore(self::near($near->without('grace', 'staleness'), $far), $store, $log, $near->integer('grace', 0), staleness: $staleness, place: self::place($far));
@@ -81,7 +97,7 @@ final class Tiers
                 return ArrayStore::fromDsn($near);
             case 'shm':
                 if ($near->path !== '' && !SharedMemoryStore::canName($near->path)) {
-                    throw InvalidDsn::part("shm:{$near->path}", 'names no pool', SharedMemoryStore::NAMING_REMEDY);
+                    throw SharedMemoryStore::misnamed($near->path);
                 }
                 $own = self::own($near->path, $far);
                 try {
@@ -107,7 +123,7 @@ final class Tiers
 
                 return new ApcuStore($prefix === $own ? $own : self::own(rtrim(Prefix::check($prefix), ':'), $far));
             default:
-                throw InvalidDsn::nearStore($near->scheme);
+                throw InvalidDsn::nearStore($near->written);
         }
     }
 }

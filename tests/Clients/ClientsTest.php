@@ -22,7 +22,7 @@ use Symfony\Component\HttpKernel\DependencyInjection\ServicesResetter;
 #[CoversNothing]
 final class ClientsTest extends TestCase
 {
-    private const KINDS = ['SQLite', 'files', 'PHP files', 'APCu', 'shared memory', 'phpredis', 'Memcached', 'an array in front of SQLite', 'APCu in front of SQLite'];
+    private const KINDS = ['SQLite', 'files', 'PHP files', 'APCu', 'shared memory', 'phpredis', 'Memcached', 'an array in front of SQLite', 'APCu in front of SQLite', 'shared memory in front of SQLite'];
 
     /** @return iterable<string, array{string, string}> */
     public static function worksAndKinds(): iterable
@@ -55,6 +55,21 @@ final class ClientsTest extends TestCase
         $do = Work::all()[$work];
         $place = new Place($kind);
         self::assertEquals($do(new ArrayAdapter()), $do(new Psr16Adapter(new SimpleCache(Cache::open($place->dsn, strict: true)))));
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function kinds(): iterable
+    {
+        foreach (self::KINDS as $kind) {
+            yield $kind => [$kind];
+        }
+    }
+
+    #[DataProvider('kinds')]
+    public function testAnEntityThatWasReadBeforeAnotherRequestChangedItIsNotKept(string $kind): void
+    {
+        $place = new Place($kind);
+        self::assertSame(['red', 'blue', 'blue'], Work::overtaken(static fn(): CachePool => new CachePool(Cache::open($place->dsn))));
     }
 
     public function testSymfonysResetterBeginsARequestForBoth(): void

@@ -11,8 +11,10 @@ use Doctrine\ORM\Cache\DefaultCacheFactory;
 use Doctrine\ORM\Cache\RegionsConfiguration;
 use Doctrine\ORM\Configuration;
 use Doctrine\ORM\EntityManager;
+use Doctrine\ORM\Events;
 use Doctrine\ORM\Mapping\Driver\AttributeDriver;
 use Doctrine\ORM\Tools\SchemaTool;
+use Larder\Tests\Contract\Crowd;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
 use Psr\Cache\CacheItemPoolInterface;
@@ -207,9 +209,12 @@ final class Work
                     $shelf->jars->add(new Jar($label, $grams, $shelf));
                 }
                 $manager->persist($shelf);
+                $manager->persist(new Lid('red'));
                 $manager->flush();
                 $manager->clear();
             }
+            $lid = $manager->find(Lid::class, 1);
+            $results[] = [$turn, $lid?->colour];
             $shelf = $manager->find(Shelf::class, 1);
             foreach ($shelf->jars ?? [] as $jar) {
                 $results[] = [$turn, $jar->label, $jar->grams, $jar->shelf?->name];
@@ -221,8 +226,9 @@ final class Work
             if ($turn === 'changed' && $shelf !== null) {
                 $shelf->name = 'lower';
                 $shelf->jars->add(new Jar('figs', 900, $shelf));
+                $lid === null || $lid->colour = 'blue';
                 $manager->flush();
-                $results[] = $manager->getCache()?->containsEntity(Jar::class, 3);
+                $results[] = [$manager->getCache()?->containsEntity(Jar::class, 3), $manager->getCache()?->containsEntity(Lid::class, 1)];
             }
             $results[] = [$turn, \count(preg_grep('/Executing/', $logger->lines) ?: []), 'statements'];
         }
@@ -230,12 +236,58 @@ final class Work
         return $results;
     }
 
+    /**
+     * A request reads an entity from the database. Before it keeps that, another one changes the entity, and removes what was kept of it.
+     *
+     * @param \Closure(): CacheItemPoolInterface $open the pool of a request
+     *
+     * @return list<?string> what the request has read, and what two later ones read
+     */
+    public static function overtaken(\Closure $open): array
+    {
+        $scratch = new Scratch();
+        $path = "{$scratch->path}/shop.db";
+        $manage = static fn(): EntityManager => self::manager($open(), $scratch->path, $path, new MemoryLogger());
+        $read = static fn(EntityManager $manager): ?string => $manager->find(Lid::class, 1)?->colour;
+        Crowd::of(1, static function () use ($manage): int {
+            $manager = $manage();
+            (new SchemaTool($manager))->createSchema($manager->getMetadataFactory()->getAllMetadata());
+            $manager->persist(new Lid('red'));
+            $manager->flush();
+
+            return 0;
+        });
+        $reader = $manage();
+        $reader->getEventManager()->addEventListener(Events::postLoad, new class ($manage) {
+            /** @param \Closure(): EntityManager $manage */
+            public function __construct(
+                private readonly \Closure $manage,
+            ) {}
+
+            public function postLoad(): void
+            {
+                Crowd::of(1, function (): int {
+                    $manager = ($this->manage)();
+                    $lid = $manager->find(Lid::class, 1);
+                    $lid === null || $lid->colour = 'blue';
+                    $manager->flush();
+
+                    return 0;
+                });
+            }
+        });
+
+        return [$read($reader), $read($manage()), $read($manage())];
+    }
+
     private static function manager(CacheItemPoolInterface $pool, string $proxies, string $database, MemoryLogger $logger): EntityManager
     {
         $regions = new RegionsConfiguration();
         $second = new CacheConfiguration();
         $second->setRegionsConfiguration($regions);
-        $second->setCacheFactory(new DefaultCacheFactory($regions, $pool));
+        $factory = new DefaultCacheFactory($regions, $pool);
+        $factory->setFileLockRegionDirectory("{$proxies}/locks");
+        $second->setCacheFactory($factory);
         $configuration = new Configuration();
         $configuration->setMetadataDriverImpl(new AttributeDriver([__DIR__]));
         $configuration->setProxyDir($proxies);

@@ -334,9 +334,95 @@ final class CacheWritesContract extends Suite
         self::assertTrue($plain->add('plain', 'row'), 'It is not judged unless that is asked for.');
     }
 
+    public function testARequestBeginsForAllNamespacesWhereAnyPartOfTheCacheIsFirstUsed(): void
+    {
+        if ($this->lacks(Capability::RequestTokens, Capability::Tags)) {
+            return;
+        }
+        foreach ([
+            'the whole' => static fn(Cache $cache): Cache => $cache,
+            'a sibling' => static fn(Cache $cache): Cache => $cache->namespace('sibling'),
+            'one within' => static fn(Cache $cache): Cache => $cache->namespace('part')->namespace('inner'),
+        ] as $name => $used) {
+            foreach ([false, true] as $invalidates) {
+                $cache = new Cache($this->store(), strict: true, judgesAdds: true);
+                $earlier = $cache->namespace('earlier');
+                $used($cache)->get('anything');
+                $this->of->elsewhere(static function (Store $store): void {
+                    $store->delete(['deleted']);
+                    foreach (['part', 'earlier'] as $part) {
+                        (new NamespacedStore($store, $part))->delete(['deleted', 'another']);
+                    }
+                });
+                $invalidates && $cache->invalidateTags(['mine']);
+                foreach ([$earlier, $cache->namespace('part')] as $part) {
+                    self::assertFalse($part->add('deleted', 'the old row'), $name);
+                    self::assertSame(['another'], $part->saveMany([new Item('another', 'the old row'), new Item("free {$name}", 'row')], SaveMode::Add), $name);
+                    self::assertTrue($part->add("mine {$name}", 'row', tags: ['mine']), $name);
+                    self::assertSame([], $part->getMany(['deleted', 'another']));
+                }
+                self::assertFalse($cache->add('deleted', 'the old row'), $name);
+                self::assertTrue($cache->clear());
+            }
+        }
+    }
+
+    public function testWhatARequestChangesItselfLeavesEverythingElseJudgedAsBefore(): void
+    {
+        if ($this->lacks(Capability::RequestTokens, Capability::Tags)) {
+            return;
+        }
+        foreach ([
+            'tags of all' => static fn(Cache $all, Cache $part): bool => $all->invalidateTags(['mine']),
+            'tags of a part' => static fn(Cache $all, Cache $part): bool => $part->invalidateTags(['mine']),
+            'clear of a part' => static fn(Cache $all, Cache $part): bool => $part->clear(),
+            'clear of all' => static fn(Cache $all, Cache $part): bool => $all->clear(),
+        ] as $name => $change) {
+            $all = new Cache($this->store(), strict: true, judgesAdds: true);
+            [$part, $sibling, $inner] = [$all->namespace('part'), $all->namespace('sibling'), $all->namespace('part')->namespace('inner')];
+            $deleteElsewhere = function (string $key): void {
+                $this->of->elsewhere(static function (Store $store) use ($key): void {
+                    $part = new NamespacedStore($store, 'part');
+                    foreach ([$store, $part, new NamespacedStore($store, 'sibling'), NamespacedStore::in($part, 'inner')] as $each) {
+                        $each->delete([$key, "{$key}, tagged"]);
+                    }
+                });
+            };
+            $all->get('anything');
+            $deleteElsewhere('before');
+            self::assertTrue($change($all, $part), $name);
+            // Over Redis a read brings the token.
+            $all->get('anything');
+            $deleteElsewhere('between');
+            self::assertTrue($sibling->invalidateTags(['again']));
+            $all->get('anything');
+            $deleteElsewhere('after');
+            foreach ([
+                [$all, $name === 'clear of all'],
+                [$sibling, $name === 'clear of all'],
+                [$part, str_starts_with($name, 'clear')],
+                [$inner, str_starts_with($name, 'clear')],
+            ] as $number => [$cache, $isCleared]) {
+                $case = "{$name}, cache {$number}";
+                self::assertSame($isCleared, $cache->add('before', 'a row'), $case);
+                self::assertFalse($cache->add('between', 'the old row'), $case);
+                self::assertFalse($cache->add('after', 'the old row', tags: ['mine', 'again']), $case);
+                self::assertSame($isCleared || str_starts_with($name, 'tags'), $cache->add('before, tagged', 'a row', tags: ['mine']), $case);
+                self::assertFalse($cache->add('between, tagged', 'the old row', tags: ['mine']), $case);
+                self::assertTrue($cache->add('between, tagged', 'its own word', tags: ['again']), $case);
+            }
+            $all->refresh();
+            $all->get('anything');
+            $deleteElsewhere('next');
+            self::assertFalse($part->add('next', 'the old row', tags: ['mine']), $name);
+            self::assertTrue($inner->add('free', 'a row', tags: ['mine', 'again']), $name);
+            self::assertTrue($all->clear());
+        }
+    }
+
     public function testAnInvalidationOfOnesOwnMakesNothingElseOnesOwnWord(): void
     {
-        if ($this->cannotJudge() || !$this->can(Capability::Tags)) {
+        if ($this->lacks(Capability::Tokens, Capability::Tags)) {
             return;
         }
         $cache = new Cache($this->store(), strict: true);

@@ -62,7 +62,7 @@ final class SharedLeaseContract extends SharedSuite
 
     public function testAfterARefusedFillOneOfThoseWhoWaitComputesAndNotAllAtOnce(): void
     {
-        if (!$this->can(Capability::Tags) || !$this->can(Capability::Tokens)) {
+        if ($this->lacks(Capability::Tags, Capability::Tokens)) {
             self::assertLessThan(2, \count(array_filter([Capability::Tags, Capability::Tokens], $this->can(...))));
 
             return;
@@ -91,7 +91,7 @@ final class SharedLeaseContract extends SharedSuite
                 }
 
                 return "by {$process}";
-            }, 1_000, ['tag'], stampede: new StampedeOptions(lease: (float) self::PATIENCE));
+            }, 1_000, ['tag'], stampede: new StampedeOptions(lease: (float) self::TIMEOUT));
 
             return [$answer];
         });

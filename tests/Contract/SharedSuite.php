@@ -12,7 +12,7 @@ abstract class SharedSuite extends Suite
     protected const PROCESSES = 4;
 
     /** Seconds, in which no machine is too slow for what is waited for. */
-    protected const PATIENCE = 300;
+    protected const TIMEOUT = 300;
 
     final protected function shared(): SharedStoreCase
     {
@@ -24,7 +24,7 @@ abstract class SharedSuite extends Suite
     /** @param \Closure(): bool $isSo */
     final protected static function await(\Closure $isSo): void
     {
-        for ($deadline = hrtime(true) + self::PATIENCE * 1_000_000_000; !$isSo(); usleep(1_000)) {
+        for ($deadline = hrtime(true) + self::TIMEOUT * 1_000_000_000; !$isSo(); usleep(1_000)) {
             self::assertLessThan($deadline, hrtime(true), 'The others do not come.');
         }
     }

@@ -29,12 +29,21 @@ abstract class Suite extends Assert
     /** Whether the store need not hold fills against what came after them; then it has to say so. */
     final protected function cannotJudge(): bool
     {
-        if ($this->can(Capability::Tokens)) {
-            return false;
-        }
-        self::assertNotContains(Capability::Tokens, $this->store()->capabilities());
+        return $this->lacks(Capability::Tokens);
+    }
 
-        return true;
+    /** Whether the store need not keep a promise, as it says that it cannot do one of these. */
+    final protected function lacks(Capability ...$needed): bool
+    {
+        foreach ($needed as $capability) {
+            if (!$this->can($capability)) {
+                self::assertNotContains($capability, $this->store()->capabilities());
+
+                return true;
+            }
+        }
+
+        return false;
     }
 
     final protected function can(Capability $capability): bool

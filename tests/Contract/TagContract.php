@@ -348,6 +348,21 @@ final class TagContract extends Suite
         self::assertSame([], $store->fetch(['soft'])->stale);
     }
 
+    public function testATagMayLetItemsBeServedForAsLongAsAnIntCanSay(): void
+    {
+        if ($this->cannotKeepTags()) {
+            return;
+        }
+        $store = $this->store();
+        $store->save([new Item('key', 'old', 100, ['tag'])]);
+        $store->invalidateTags(['tag'], \PHP_INT_MAX);
+        $store->invalidateTags(['tag'], \PHP_INT_MAX);
+        self::assertSame([], $store->fetch(['key'])->items);
+        $store->save([new Item('key', 'new', 100, ['tag'])]);
+        $store->invalidateTags(['tag'], \PHP_INT_MAX);
+        self::assertSame($this->of->servesStale() ? ['key'] : [], array_keys($store->fetch(['key'])->stale));
+    }
+
     /** Wherever they lie, and in whatever order they are asked for. */
     public function testOfManyItemsThoseThatMayBeServedAreTold(): void
     {

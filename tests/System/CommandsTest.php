@@ -141,6 +141,45 @@ final class CommandsTest extends TestCase
         self::assertMatchesRegularExpression("/^{$name} +16\.0 MiB .* does not evict$/m", $this->larder->run('pools', [])[1]);
     }
 
+    public function testPoolsThatNoProcessUsesAnyMoreAreNamedAndRemoved(): void
+    {
+        [$left, $held] = $names = array_map(static fn(string $name): string => "test-{$name}-" . bin2hex(random_bytes(4)), ['left', 'held']);
+        foreach ($names as $name) {
+            self::assertSame(0, self::larder(['set', "shm:{$name}?size=4M", 'key', 'value'], [])->run());
+        }
+        $holder = new Process([\PHP_BINARY, '-d', 'extension=' . Workers::extension(), '-r', 'larder\SharedMemory::open($argv[1]); echo "open"; sleep(10000);', $held], timeout: null);
+        $holder->start();
+        try {
+            $holder->waitUntil(static fn(string $type, string $text): bool => $text === 'open');
+            foreach (self::listed('pools', 'name') as $name => $pool) {
+                \in_array($name, $names, true) && touch(\is_string($pool['path'] ?? null) ? $pool['path'] : '', time() - 3 * 86_400);
+            }
+            // A look is no use.
+            for ($look = 0; $look < 2; $look++) {
+                $pools = self::listed('pools', 'name');
+                self::assertSame([0, 1], [$pools[$left]['processes'] ?? null, $pools[$held]['processes'] ?? null]);
+                self::assertEqualsWithDelta([3 * 86_400, 0], [$pools[$left]['unused_seconds'] ?? null, $pools[$held]['unused_seconds'] ?? null], 43_200);
+            }
+            self::assertMatchesRegularExpression("/^{$left} .* 0 +3 days$/m", self::larder(['pools'], [])->mustRun()->getOutput());
+            $found = json_encode(self::listed('doctor', 'what')['pools'] ?? [], \JSON_THROW_ON_ERROR);
+            self::assertMatchesRegularExpression("/No process has used [^\"]* for a day or longer: [^\"]*{$left}.*larder remove [^\"]*{$left}/", $found);
+            self::assertStringNotContainsString($held, $found);
+
+            $refused = self::larder(['remove', $held, $left, 'no/name', "{$left}s"], []);
+            self::assertSame(2, $refused->run());
+            self::assertSame("{$left}: It is removed, and 4.0 MiB are free again.\n", $refused->getOutput());
+            self::assertStringContainsString("One process has the pool \"{$held}\" open; stop php-fpm and what else uses it, or give --force.\n\"no/name\" is no name", $refused->getErrorOutput());
+            self::assertStringContainsString("There is no pool \"{$left}s\"", $refused->getErrorOutput());
+            self::assertSame([false, true], array_map(static fn(string $name): bool => isset(self::listed('pools', 'name')[$name]), $names));
+            $forced = self::larder(['remove', '--force', '--json', $held], []);
+            self::assertSame([0, ['removed' => [['name' => $held, 'size' => 4 << 20]]]], [$forced->run(), json_decode($forced->getOutput(), true)]);
+        } finally {
+            $holder->stop(0);
+            array_map(SharedMemory::remove(...), $names);
+        }
+        self::assertSame(1, self::larder(['remove', $left], [])->run());
+    }
+
     public function testAPoolOfLocksIsCalledThat(): void
     {
         $place = new Place('shared memory that does not evict');
@@ -357,7 +396,7 @@ final class CommandsTest extends TestCase
         $settings = ['larder.group' => 'no-such-group-' . bin2hex(random_bytes(4))];
         $commands = [
             ['get', "shm:{$pool}", 'k'], ['set', "shm:{$pool}", 'k', 'v'], ['delete', "shm:{$pool}", 'k'], ['tags', "shm:{$pool}", 't'], ['flush', "shm:{$pool}", '--force'], ['keys', "shm:{$pool}"], ['prune', "shm:{$pool}"],
-            ['stats', "shm:{$pool}"], ['largest', "shm:{$pool}"], ['latency', "shm:{$pool}"], ['top', "shm:{$pool}", '--times=1'], ['pools'], ['save'], ['resize', $pool, '8M'],
+            ['stats', "shm:{$pool}"], ['largest', "shm:{$pool}"], ['latency', "shm:{$pool}"], ['top', "shm:{$pool}", '--times=1'], ['pools'], ['save'], ['resize', $pool, '8M'], ['remove', $pool],
         ];
         foreach ($commands as $command) {
             $process = self::larder($command, $settings);
@@ -374,14 +413,35 @@ final class CommandsTest extends TestCase
 
     public function testANameThatNoPoolCanHaveEndsEveryCommandAsOneThatCannotBeUnderstood(): void
     {
-        $commands = [['get', 'shm:no/name', 'k'], ['set', 'shm:no/name', 'k', 'v'], ['stats', 'shm:no name'], ['top', 'shm:.', '--times=1'], ['metrics', 'shm:no/name'], ['save', 'no/name'], ['save', ''], ['save', 'no/name', 'test-absent'], ['resize', 'no/name', '8M']];
+        $commands = [['get', 'shm:no/name', 'k'], ['set', 'shm:no/name', 'k', 'v'], ['stats', 'shm:no name'], ['top', 'shm:.', '--times=1'], ['metrics', 'shm:no/name'], ['save', 'no/name'], ['save', ''], ['save', 'no/name', 'test-absent'], ['resize', 'no/name', '8M'], ['remove', 'no/name']];
         foreach ($commands as $command) {
             $process = self::larder($command, []);
             self::assertSame([2, ''], [$process->run(), $process->getOutput()], implode(' ', $command) . $process->getErrorOutput());
         }
+        foreach ([['save', 'shm:shop'], ['resize', 'shm:shop', '8M'], ['remove', 'shm:shop']] as $command) {
+            $process = self::larder($command, []);
+            self::assertSame([2, "\"shm:shop\" is a DSN; give the name of a pool alone, such as shop.\n"], [$process->run(), $process->getErrorOutput()]);
+        }
         $process = self::larder(['doctor', 'shm:no/name'], []);
         self::assertSame(1, $process->run(), $process->getErrorOutput());
         self::assertStringContainsString('The DSN "shm:no/name" names no pool', $process->getOutput());
+    }
+
+    #[TestWith(['1'])]
+    #[TestWith(['4194303'])]
+    #[TestWith(['1025G'])]
+    #[TestWith(['999999999999G'])]
+    public function testADsnIsToldWhichSizesAPoolCanHaveAsResizeTellsThem(string $size): void
+    {
+        foreach (['shm:test-size', 'shm:test-size?evict=no&'] as $dsn) {
+            try {
+                Cache::open($dsn . (str_ends_with($dsn, '&') ? '' : '?') . "size={$size}");
+                self::fail('A pool has a size that none can have.');
+            } catch (InvalidDsn $refusal) {
+                self::assertSame("The DSN option \"size\" is \"{$size}\"; give a size from 4M to 1024G.", $refusal->getMessage());
+            }
+        }
+        self::assertNotContains('test-size', SharedMemory::names());
     }
 
     /** As the extension judges it: what is said of a name is one rule, known in two places. */
@@ -414,7 +474,7 @@ final class CommandsTest extends TestCase
 
     public function testAStoreWhoseExtensionIsNotLoadedEndsACommandAsAStoreThatFailed(): void
     {
-        foreach ([['get', 'shm:x', 'k'], ['stats', 'redis://127.0.0.1?client=phpredis'], ['pools'], ['save', 'x']] as $command) {
+        foreach ([['get', 'shm:x', 'k'], ['stats', 'redis://127.0.0.1?client=phpredis'], ['pools'], ['save', 'x'], ['remove', 'x']] as $command) {
             $process = self::larder($command, null);
             self::assertSame([1, ''], [$process->run(), $process->getOutput()], implode(' ', $command) . $process->getErrorOutput());
             self::assertStringContainsString('not loaded', $process->getErrorOutput());
@@ -435,6 +495,22 @@ final class CommandsTest extends TestCase
         }
 
         return new Process([...$php, \dirname(__DIR__, 2) . '/bin/larder', ...$command], timeout: null);
+    }
+
+    /** @return array<array<mixed>> what that command lists, by a field of each */
+    private static function listed(string $command, string $field): array
+    {
+        $process = self::larder([$command, '--json'], []);
+        $process->run();
+        $listed = [];
+        foreach ((array) json_decode($process->getOutput(), true) as $rows) {
+            foreach (array_filter((array) $rows, is_array(...)) as $row) {
+                $name = $row[$field] ?? null;
+                $listed[\is_string($name) ? $name : ''] = $row;
+            }
+        }
+
+        return $listed;
     }
 
     /**

@@ -321,7 +321,7 @@ final class PoolRememberingTest extends TestCase
         }
     }
 
-    public function testAWayThatIsFastWaitsAsPatienceSays(): void
+    public function testAWayThatIsFastWaitsAsStampedeOptionsSay(): void
     {
         $stampede = new StampedeOptions();
         $says = [];

@@ -15,7 +15,7 @@ use Larder\Tests\Scratch;
 final class RedisCluster
 {
     /** In ns. */
-    private const PATIENCE = 60_000_000_000;
+    private const TIMEOUT = 60_000_000_000;
 
     /** @var array<int, CacheServer> */
     public array $nodes = [];
@@ -61,7 +61,7 @@ final class RedisCluster
         }
         // A node that has not heard of it must not say otherwise at the next move.
         foreach ([0, 1, 2] as $i) {
-            for ($deadline = hrtime(true) + self::PATIENCE; $this->ownerBy($i, $slot) !== $names[1] || $this->epoch($i) !== $this->epoch($to); usleep(10_000)) {
+            for ($deadline = hrtime(true) + self::TIMEOUT; $this->ownerBy($i, $slot) !== $names[1] || $this->epoch($i) !== $this->epoch($to); usleep(10_000)) {
                 if (hrtime(true) > $deadline) {
                     throw new \RuntimeException('The slot did not move: ' . $this->ask($i, 'CLUSTER', 'NODES'));
                 }

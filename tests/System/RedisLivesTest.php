@@ -42,7 +42,7 @@ use PHPUnit\Framework\Attributes\TestWith;
 #[CoversClass(PersistenceChecks::class)]
 final class RedisLivesTest extends OwnServers
 {
-    private const PATIENCE = 60;
+    private const TIMEOUT = 60;
 
     private const OPTIONS = 'retry_after=0&timeout=10&read_timeout=10';
 
@@ -441,7 +441,7 @@ final class RedisLivesTest extends OwnServers
 
             return preg_match('/^master_repl_offset:(\d+)/m', \is_string($about) ? $about : '', $found) === 1 ? $found[1] : '';
         };
-        $deadline = hrtime(true) + self::PATIENCE * 1_000_000_000;
+        $deadline = hrtime(true) + self::TIMEOUT * 1_000_000_000;
         for ($reached = $offset($master); !str_contains((string) json_encode(self::redis($replica)->rawCommand('ROLE')), '"connected"') || (int) $offset($replica) < (int) $reached;) {
             self::assertLessThan($deadline, hrtime(true), 'It is not replicated.');
             usleep(10_000);

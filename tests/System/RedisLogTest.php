@@ -200,6 +200,76 @@ final class RedisLogTest extends OneRedis
         }
     }
 
+    public function testAPositionIsToldAgainIfAnotherRequestCouldUseItAndOnceASecond(): void
+    {
+        [$near, $far] = [new ArrayStore(), self::far()];
+        $follower = new Follower($near, $far->log(), false, 0, time(...), '');
+        $withGrace = new Follower($near, $far->log(), false, 1, time(...), '');
+        self::assertTrue($follower->bringUpToDate());
+        $told = $follower->followed()->sent;
+        $tells = static function (float $sent, float $began, Follower $by) use ($told, $follower): bool {
+            $at = $told + (int) ($sent * 1e6);
+            self::assertTrue($by->bringUpToDate(null, $at, $told + (int) ($began * 1e6)));
+
+            return $follower->followed()->sent === $at;
+        };
+        self::assertFalse($tells(10.0, 10.0, $follower), 'It asks as it begins, and others do, too.');
+        self::assertFalse($tells(10.0, 9.1, $follower));
+        self::assertTrue($tells(10.0, 8.9, $follower), 'It has begun a while before.');
+        self::assertFalse($tells(10.9, 0.0, $follower), 'It was told just now.');
+        self::assertTrue($tells(12.0, 12.0, $withGrace), 'With a time of grace it is told when the log was read.');
+        self::assertFalse($tells(1_011.0, 1_011.0, $follower));
+        self::assertTrue($tells(1_013.0, 1_013.0, $follower));
+        self::assertTrue($tells(1.0, 1.0, $follower), 'What was told is of another boot.');
+        $far->save([new Item('key', 1)]);
+        self::assertTrue($tells(1.1, 1.1, $follower), 'There are news.');
+    }
+
+    #[TestWith([false, 2])]
+    #[TestWith([false, 3])]
+    #[TestWith([true, 2])]
+    #[TestWith([true, 3])]
+    public function testWhatIsFoundNearIsNoOlderThanThePositionThatTheLogIsAskedFrom(bool $isBatch, int $before): void
+    {
+        $shared = new ArrayStore();
+        $near = new ChaosStore($shared);
+        [$tier, $second, $other] = [self::tier($near), self::tier($shared), self::far()];
+        $other->save([new Item('key', 'old')]);
+        self::assertSame('old', $tier->read('key'));
+        $other->save([new Item('key', 'new')]);
+        $tier->beginRequest();
+        $second->beginRequest();
+        $calls = 0;
+        $near->before = static function () use (&$calls, $before, $second): void {
+            if (++$calls === $before) {
+                self::assertSame('new', $second->read('key'), 'Another process brings the near store up to date.');
+            }
+        };
+        self::assertSame('new', $isBatch ? $tier->fetch(['key'])->items['key']->value ?? null : $tier->read('key'));
+        self::assertGreaterThan(3, $calls);
+    }
+
+    public function testAnAnswerThatWasGivenBeforeIsJudgedByThePositionAndByTheServersLife(): void
+    {
+        $far = self::far();
+        $log = $far->log();
+        $log->since(null);
+        $far->save([new Item('key', 1)]);
+        $position = $log->since($log->since(null)->position)->position;
+        self::assertTrue($log->since($position)->isComplete);
+        [$id, $mark, $life] = explode(' ', $position);
+        foreach ([[$id, strrev($mark), $life], [$id, $mark, strrev($life)]] as $other) {
+            self::assertFalse($log->since(implode(' ', $other))->isComplete);
+            self::assertTrue($log->since($position)->isComplete);
+        }
+        $redis = new \Redis();
+        $redis->connect(self::server()->socket);
+        $redis->rawCommand('REPLICAOF', '127.0.0.1', '1');
+        $redis->rawCommand('REPLICAOF', 'NO', 'ONE');
+        $far->beginRequest();
+        self::assertFalse($log->since($position)->isComplete, 'The same process, and the same log, but it was a replica in between.');
+    }
+
     public function testAReadingCountsFromWhenItWasAskedForAlongWithAFarReadAndNotFromItsEnd(): void
     {
         $shared = new ArrayStore();
@@ -635,9 +705,11 @@ final class RedisLogTest extends OneRedis
         self::redis()->del('test:key');
         $name = Key::internal('tier', 'followed');
         $followed = $near->read($name);
-        \assert(\is_array($followed) && \is_float($followed[3]));
+        \assert(\is_string($followed));
+        $lines = explode("\n", $followed);
         // As if the log had been asked while the time was later by so much.
-        $near->save([new Item($name, array_replace($followed, [3 => $followed[3] + $seconds]))]);
+        $lines[3] = sprintf('%.6F', (float) $lines[3] + $seconds);
+        $near->save([new Item($name, implode("\n", $lines))]);
         for ($requests = 0; $requests < 2; $requests++) {
             $tier->beginRequest();
             self::assertSame($expected, $tier->read('key'), 'As an expiry is no event, the near store is asked.');

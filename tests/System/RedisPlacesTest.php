@@ -19,6 +19,7 @@ use Larder\Store\Redis\Server;
 use Larder\Store\Redis\Tls;
 use Larder\Store\RedisStore;
 use Larder\Stores;
+use Larder\Tests\MemoryLogger;
 use Larder\Tests\Pools;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
@@ -31,7 +32,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 #[CoversClass(Tls::class)]
 final class RedisPlacesTest extends OwnServers
 {
-    private const PATIENCE = 300;
+    private const TIMEOUT = 300;
 
     private static ?RedisCluster $cluster = null;
 
@@ -213,6 +214,14 @@ final class RedisPlacesTest extends OwnServers
         self::assertInstanceOf(\Larder\Leases::class, $store);
         // A lease is one name, which is not there yet: it is made where the slot goes.
         self::assertTrue($store->acquire($name, 'owner', 100.0));
+        // An item that is not there yet has its clock on the one master, and would be made on the other.
+        try {
+            $store->save([new Item($name, 'value')]);
+            self::fail('The item was made where its clock is not.');
+        } catch (StoreUnavailable $failure) {
+            self::assertStringContainsString('TRYAGAIN', $failure->getMessage());
+            self::assertStringContainsString('wait until the slot has moved', $failure->getMessage());
+        }
         $cluster->move((int) $slot, $from, $to);
         self::assertFalse($store->acquire($name, 'other', 100.0));
         self::assertTrue($store->release($name, 'owner'));
@@ -519,6 +528,37 @@ final class RedisPlacesTest extends OwnServers
         }
     }
 
+    /** @return iterable<string, array{string, string, string}> */
+    public static function handshakes(): iterable
+    {
+        foreach (['phpredis', 'predis'] as $client) {
+            yield "an authority that is not ours, {$client}" => [$client, '', 'certificate verify failed'];
+            yield "another name, {$client}" => [$client, '&tls_ca=PATH/ca.crt&tls_name=elsewhere', 'did not match expected name `elsewhere\''];
+        }
+    }
+
+    /** Frameworks make exceptions of PHP's warnings. */
+    #[DataProvider('handshakes')]
+    public function testAHandshakeThatFailsIsAMissThatSaysWhyAndNoWarningOfPhp(string $client, string $options, string $why): void
+    {
+        $certificates = self::$certificates ??= new Certificates();
+        $server = $this->started(CacheServer::redisWithTls($certificates, ['--tls-auth-clients', 'no']));
+        $dsn = "rediss://:secret@localhost:{$server->port}?client={$client}&timeout=10&read_timeout=10" . str_replace('PATH', $certificates->path, $options);
+        // Of suppressed ones it hears, too. PHPUnit suppresses all that it can handle itself.
+        $reported = error_reporting(\E_ALL);
+        set_error_handler(static fn(int $level, string $message): bool => (error_reporting() & $level) === 0 ?: throw new \ErrorException($message));
+        try {
+            self::assertNull(Cache::open($dsn, logger: $logger = new MemoryLogger())->get('key'));
+            self::assertInstanceOf(StoreUnavailable::class, $failure = $logger->contexts[0]['exception'] ?? null);
+            self::assertStringContainsString("the TLS handshake failed: {$why}", str_replace('Peer certificate subjectAltName ', '', $failure->getMessage()));
+            self::assertStringContainsString('tls_ca', $failure->getMessage());
+            self::assertStringNotContainsString('secret', (string) $failure);
+        } finally {
+            restore_error_handler();
+            error_reporting($reported);
+        }
+    }
+
     #[DataProvider('clients')]
     public function testAClientThatDoesNotBelieveAServersCertificateKeepsNoOtherFromIt(string $client): void
     {
@@ -638,7 +678,7 @@ final class RedisPlacesTest extends OwnServers
     /** @param \Closure(): bool $condition */
     private static function eventually(\Closure $condition): void
     {
-        for ($deadline = hrtime(true) + self::PATIENCE * 1_000_000_000; !$condition();) {
+        for ($deadline = hrtime(true) + self::TIMEOUT * 1_000_000_000; !$condition();) {
             self::assertLessThan($deadline, hrtime(true), 'It does not come about.');
             usleep(20_000);
         }

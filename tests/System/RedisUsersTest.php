@@ -209,6 +209,39 @@ final class RedisUsersTest extends OwnServers
         self::assertNobodyIsLetInBy(str_replace('hunter4', 'hunter3', $dsn), 'hunter3');
     }
 
+    #[DataProvider('clients')]
+    public function testASentinelThatLetsNoneInIsSaidWithTheOptionsThatAreItsOwn(string $options): void
+    {
+        $master = $this->started(CacheServer::redisOnPort());
+        $sentinel = $this->started(CacheServer::sentinel($master->port, 1, lines: ['requirepass hunter4', 'user idle on >hunter5 +ping']));
+        $dsn = "redis+sentinel://127.0.0.1:{$sentinel->port}?service=shop&{$options}";
+        foreach (['' => 'NOAUTH', '&sentinel_password=hunter3' => 'WRONGPASS', '&sentinel_user=idle&sentinel_password=hunter5' => 'NOPERM'] as $login => $code) {
+            self::assertMatchesRegularExpression(
+                "/^The sentinel 127\\.0\\.0\\.1:{$sentinel->port} is unavailable: {$code} [^;]+; see that it runs and that the DSN's address and its options sentinel_user and sentinel_password are right\\.$/",
+                self::refusal("{$dsn}{$login}"),
+            );
+        }
+        self::assertItWantsAPassword($master, "{$dsn}&sentinel_password=hunter4");
+    }
+
+    #[DataProvider('clients')]
+    public function testAServerThatWantsAPasswordSaysSo(string $options): void
+    {
+        $server = $this->started(CacheServer::redisOnPort());
+        self::assertItWantsAPassword($server, "redis://127.0.0.1:{$server->port}?{$options}");
+    }
+
+    private static function assertItWantsAPassword(CacheServer $server, string $dsn): void
+    {
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        self::assertTrue($redis->rawCommand('CONFIG', 'SET', 'requirepass', 'hunter2'));
+        self::assertMatchesRegularExpression(
+            "/^The Redis server 127\\.0\\.0\\.1:{$server->port} is unavailable: NOAUTH [^;]+; see that it runs and that the DSN's address, user, password and database are right\\.$/",
+            self::refusal($dsn),
+        );
+    }
+
     /** @return non-empty-list<string> the name of a user, and what it may do, as the guide has it */
     private static function rules(string $user): array
     {
@@ -241,12 +274,18 @@ final class RedisUsersTest extends OwnServers
 
     private static function assertNobodyIsLetInBy(string $dsn, string $secret): void
     {
+        self::assertStringNotContainsString($secret, self::refusal($dsn));
+    }
+
+    /** @return string why none is let in */
+    private static function refusal(string $dsn): string
+    {
         try {
             Cache::open($dsn, strict: true)->set('key', 'value');
-            self::fail("It is let in: {$dsn}");
         } catch (StoreUnavailable $failure) {
-            self::assertStringNotContainsString($secret, $failure->getMessage());
+            return $failure->getMessage();
         }
+        self::fail("It is let in: {$dsn}");
     }
 
     private static function assertEverythingWorks(string $dsn): void

@@ -35,7 +35,7 @@ final class RememberTest extends TestCase
     private const EXPIRIES = 2;
 
     /** Seconds, in which no machine is too slow for what is waited for. */
-    private const PATIENCE = 120.0;
+    private const TIMEOUT = 120.0;
 
     /** Seconds that a lease may last longer than asked for: it ends with a second, and by the clock of a server that may be late. */
     private const ROUNDING = 10.0;
@@ -57,7 +57,7 @@ final class RememberTest extends TestCase
         $keys = array_map(static fn(int $i): string => "key-{$i}", range(1, self::KEYS));
         $of = static fn(string $key): int => \count(file("{$scratch->path}/{$key}") ?: []);
         // A process that waits in vain computes, too: that must be far off.
-        $stampede = new StampedeOptions(lease: self::PATIENCE, missWait: 2 * self::PATIENCE);
+        $stampede = new StampedeOptions(lease: self::TIMEOUT, missWait: 2 * self::TIMEOUT);
         $isOver = "{$scratch->path}/over";
         $reports = Crowd::of(self::PROCESSES + 1, static function (int $process) use ($place, $scratch, $keys, $of, $stampede, $isOver): array {
             $cache = Cache::open($place->dsn, strict: true);
@@ -107,7 +107,7 @@ final class RememberTest extends TestCase
     private static function expire(Cache $cache, array $keys): void
     {
         $last = array_fill_keys($keys, '');
-        for ($deadline = hrtime(true) + (int) (self::PATIENCE * 1e9), $expiries = 0; ; usleep(10_000)) {
+        for ($deadline = hrtime(true) + (int) (self::TIMEOUT * 1e9), $expiries = 0; ; usleep(10_000)) {
             self::assertLessThan($deadline, hrtime(true), 'No process computes.');
             $cache->refresh();
             $new = [];
@@ -135,7 +135,7 @@ final class RememberTest extends TestCase
     {
         $place = new Place($kind);
         $scratch = new Scratch();
-        $stampede = new StampedeOptions(lease: 1.0, missWait: 2 * self::PATIENCE);
+        $stampede = new StampedeOptions(lease: 1.0, missWait: 2 * self::TIMEOUT);
         $child = pcntl_fork();
         if ($child === 0) {
             $cache = Cache::open($place->dsn);
@@ -147,7 +147,7 @@ final class RememberTest extends TestCase
                 return 0;
             }, stampede: $stampede), stampede: $stampede);
         }
-        for ($deadline = hrtime(true) + (int) (self::PATIENCE * 1e9); !file_exists("{$scratch->path}/computing"); usleep(1_000)) {
+        for ($deadline = hrtime(true) + (int) (self::TIMEOUT * 1e9); !file_exists("{$scratch->path}/computing"); usleep(1_000)) {
             self::assertLessThan($deadline, hrtime(true), 'The other process does not get to its computation.');
         }
         posix_kill($child, \SIGKILL);
@@ -162,13 +162,13 @@ final class RememberTest extends TestCase
             return 'computed by another';
         }, stampede: $stampede);
         self::assertSame(['computed by another', 1], [$value, $computed]);
-        self::assertLessThan(self::PATIENCE / 2, (hrtime(true) - $began) / 1e9, 'It is not the lease that ends the wait.');
+        self::assertLessThan(self::TIMEOUT / 2, (hrtime(true) - $began) / 1e9, 'It is not the lease that ends the wait.');
         self::assertSame('computed by another', $cache->get('key'));
         // However late we ask: a process that asks when the time of a lease is over, and the seconds by which stores round it, has it at once.
         $leases = $cache->store instanceof Leases ? $cache->store : new AddedLeases($cache->store);
         do {
             $asked = microtime(true);
-            $isOurs = $leases->acquire(Key::internal('computing', 'another'), 'another', self::PATIENCE);
+            $isOurs = $leases->acquire(Key::internal('computing', 'another'), 'another', self::TIMEOUT);
             self::assertTrue($isOurs || $asked < $since + $stampede->lease + self::ROUNDING, 'The lease outlives its time.');
             usleep(1_000);
         } while (!$isOurs);

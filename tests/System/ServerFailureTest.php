@@ -14,8 +14,8 @@ use Larder\Store\Redis\PredisConnection;
 use Larder\Store\RedisStore;
 use Larder\Tests\Contract\Crowd;
 use Larder\Tests\MemoryLogger;
-use Larder\Tests\Patience;
 use Larder\Tests\Scratch;
+use Larder\Tests\Wait;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
@@ -163,14 +163,14 @@ final class ServerFailureTest extends TestCase
     }
 
     /** @return iterable<string, array{string}> */
-    public static function patient(): iterable
+    public static function silentServers(): iterable
     {
         yield 'phpredis' => ['redis+unix:SOCKET?client=phpredis&read_timeout=0.2&retry_after=1000'];
         yield 'Predis' => ['redis+unix:SOCKET?client=predis&read_timeout=0.2&retry_after=1000'];
         yield 'memcached' => ['memcached+unix:SOCKET?timeout=0.2&retry_after=1000'];
     }
 
-    #[DataProvider('patient')]
+    #[DataProvider('silentServers')]
     public function testOneProcessFindsOutForAllThatAServerDoesNotAnswer(string $dsn): void
     {
         $scratch = new Scratch();
@@ -217,8 +217,29 @@ final class ServerFailureTest extends TestCase
         self::assertFalse($cache->set('key', 'value'));
         self::assertFalse(Cache::open($dsn)->set('key', 'value'));
         $this->server->start();
-        Patience::until('it is found', static fn(): bool => $cache->set('key', 'value'));
+        Wait::until('it is found', static fn(): bool => $cache->set('key', 'value'));
         self::assertTrue(Cache::open($dsn)->set('key', 'value'));
+    }
+
+    /** The others wait half a second more for each try that fails. */
+    #[DataProvider('redisClients')]
+    public function testTheProcessThatTriesHasTheWholeTimeoutForTheFirstAnswer(string $client): void
+    {
+        $this->server = $server = CacheServer::redis();
+        $dsn = "redis+unix:{$server->socket}?client={$client}&retry_after=0.05&timeout=9&read_timeout=9";
+        self::assertFalse(Cache::open($dsn)->set('key', 'value'));
+        $server->start();
+        $server->signal(\SIGSTOP);
+        usleep(100_000);
+        $child = pcntl_fork();
+        if ($child === 0) {
+            // After more than the half of it.
+            usleep(5_500_000);
+            $server->signal(\SIGCONT);
+            posix_kill((int) getmypid(), \SIGKILL);
+        }
+        self::assertSame('default', Cache::open($dsn, strict: true)->get('key', 'default'));
+        pcntl_waitpid((int) $child, $status);
     }
 
     /** @return iterable<string, array{string, bool, \Closure(Cache): mixed}> */

@@ -8,6 +8,7 @@ use Larder\Dsn;
 use Larder\Exception;
 use Larder\Exception\InvalidDsn;
 use Larder\Exception\InvalidOption;
+use Larder\SharedMemory;
 use Larder\Store;
 use Larder\Store\AbsentStore;
 use Larder\Store\ApcuStore;
@@ -22,6 +23,7 @@ use Larder\Tests\Scratch;
 use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
 #[CoversClass(Dsn::class)]
@@ -179,15 +181,21 @@ final class DsnTest extends TestCase
         yield 'nothing' => ['', 'has no scheme'];
         yield 'no scheme' => ['/var/cache', 'has no scheme'];
         yield 'an unknown scheme' => ['foo:', 'The DSN scheme "foo" is unknown'];
+        yield 'a scheme with two letters exchanged' => ['smh:site', 'The DSN scheme "smh" is unknown; did you mean "shm"?'];
+        yield 'a scheme without its colon' => ['apcu', 'The DSN "apcu" has no scheme; begin it with one, such as "apcu:".'];
+        yield 'a path alone' => ['/var/cache/site.db', 'has no scheme; begin it with one, such as "shm:"'];
+        yield 'a pool with the slashes of a URL' => ['shm://site', 'The DSN "shm://site" names no pool; write it as "shm:site".'];
+        yield 'a pool with a path' => ['shm:/tmp/pool', 'names no pool; give 1 to 64 letters'];
+        yield 'a near pool with the slashes of a URL' => ['shm://site > sqlite:/tmp/never-made/x.db', 'write it as "shm:site"'];
         yield 'a misspelt scheme' => ['memcache://localhost', 'did you mean "memcached"?'];
         yield 'a misspelt scheme of Valkey' => ['valky://localhost', 'did you mean "valkey"?'];
         yield 'another misspelt scheme' => ['sqlite3:/x.db', 'did you mean "sqlite"?'];
         yield 'a misspelt option' => ['redis://localhost?read-timeout=1', 'did you mean "read_timeout"?'];
         yield 'an option of another store' => ['apcu:?size=1M', 'use one of: prefix.'];
         yield 'an option without a value' => ['array:?items', 'name=value'];
-        yield 'two stores the wrong way round' => ['redis://cache.internal > array:', 'A "redis" store cannot stand in front of another; put one of array, apcu and shm'];
+        yield 'two stores the wrong way round' => ['redis://cache.internal > array:', 'The store "redis:" cannot stand in front of another; put one of array, apcu and shm'];
         yield 'a near store that is none' => ['file:/tmp/x > sqlite:/tmp/never-made/x.db', 'cannot stand in front of another; put one of array, apcu and shm'];
-        yield 'a far store without a log' => ['apcu: > file:/tmp/never-made', 'has no log that a near store could follow'];
+        yield 'a far store without a log' => ['apcu: > file:/tmp/never-made', 'The store "file:" has no log that a near store could follow'];
         yield 'what makes one legal' => ['array: > memcached://localhost', 'or let reads be 5 seconds old by "array:?staleness=5"'];
         yield 'a staleness that is none' => ['array:?staleness=long > redis://localhost', 'give seconds, such as "2.5", or milliseconds, such as "250ms"'];
         yield 'a staleness of more than a day' => ['array:?staleness=86401 > redis://localhost', 'it must be 0 seconds to a day'];
@@ -199,11 +207,23 @@ final class DsnTest extends TestCase
         yield 'a mistake behind a near store' => ['apcu: > foo:', 'The DSN scheme "foo" is unknown'];
         yield 'an option of a near store that is none' => ['array:?graze=5 > sqlite:/tmp/never-made/x.db', 'did you mean "grace"?'];
         yield 'a grace below zero' => ['array:?grace=-1 > sqlite:/tmp/never-made/x.db', 'must be 0 seconds or more'];
-        yield 'two shared stores in front of a third' => ['apcu: > shm: > sqlite:/tmp/never-made/x.db', 'choose one of: ArrayStore'];
+        yield 'two shared stores in front of a third' => ['apcu: > shm: > sqlite:/tmp/never-made/x.db', 'must be an ArrayStore, as in "array: > shm: > redis://…"'];
         yield 'no server' => ['redis:', 'names no server; write it as "redis://host:port"'];
         yield 'a socket of Redis' => ['redis:/run/redis.sock', 'names no server; write it as "redis+unix:/path"'];
         yield 'a socket of Memcached' => ['memcached:/run/memcached.sock', 'names no server; write it as "memcached+unix:/path"'];
         yield 'a socket with encryption' => ['rediss:/run/redis.sock', 'names no server; write it as "rediss://host:port"'];
+        foreach (['valkey' => 'valkey:', 'valkeys' => 'valkeys:localhost', 'valkey+cluster' => 'Valkey+Cluster:a,b'] as $scheme => $written) {
+            yield "no server of {$written}" => [$written, "names no server; write it as \"{$scheme}://host:port\""];
+        }
+        yield 'a host that is none, of Valkey' => ['valkey://[one', 'names no server; write it as "valkey://host:port"'];
+        yield 'a socket of Valkey' => ['valkey:/run/valkey.sock', 'names no server; write it as "valkey+unix:/path"'];
+        yield 'a socket of Valkey in capitals' => ['Valkey:/run/valkey.sock', 'names no server; write it as "valkey+unix:/path"'];
+        yield 'a socket of Valkey without a path' => ['valkey+unix:run', 'The DSN "valkey+unix:run" has no absolute path; write it as "valkey+unix:/path"'];
+        yield 'a database of Valkey that is no number' => ['valkey://localhost/one', 'The DSN "valkey://localhost/one" has no number for its database; write it as "valkey://host:port/0"'];
+        yield 'a cluster of Valkey with a database' => ['valkeys+cluster://n1/2', 'write it as "valkeys+cluster://host:port,host:port"'];
+        yield 'an option that Valkey has not' => ['valkey://s1?service=x', 'The option "service" of the "valkey" DSN is unknown'];
+        yield 'sentinels of Valkey without a master' => ['valkey+sentinel://s1', 'The DSN "valkey+sentinel://s1" does not say'];
+        yield 'Valkey the wrong way round' => ['valkey://cache.internal > array:', 'The store "valkey:" cannot stand in front'];
         yield 'a server without slashes' => ['memcached:localhost', 'names no server'];
         yield 'a port that is none' => ['redis://localhost:0', 'has a port that does not exist'];
         yield 'a port that is too large' => ['redis://localhost:65536', 'has a port that does not exist'];
@@ -245,7 +265,7 @@ final class DsnTest extends TestCase
         yield 'the root as a cache' => ['file:/', 'name a directory of its own'];
         yield 'a file where a directory should be' => ['file:/etc/passwd', 'is a file; name a directory'];
         yield 'an absent store with a path' => ['absent:shop', 'has a path, but its store has none'];
-        yield 'an absent store with an option' => ['absent:?size=1M', 'a "absent" DSN has no options; remove it'];
+        yield 'an absent store with an option' => ['absent:?size=1M', 'a DSN of the scheme "absent" has no options; remove it'];
         yield 'an absent store in front of another' => ['absent: > sqlite:/tmp/never-made/x.db', 'cannot stand in front of another'];
         yield 'an absent store behind another' => ['array: > absent:', 'has no log that a near store could follow'];
         yield 'a scheme by its other name' => ['valkey+tls://localhost', '"valkey+tls" is unknown; did you mean "valkeys"'];
@@ -261,6 +281,19 @@ final class DsnTest extends TestCase
         } catch (InvalidDsn|InvalidOption $mistake) {
             self::assertStringContainsString($message, $mistake->getMessage());
             self::assertStringEndsWith('.', $mistake->getMessage());
+        }
+    }
+
+    #[TestWith(['shm: > shm:%s > redis://127.0.0.1:1'])]
+    #[TestWith(['shm:%s?grace=-1 > redis://127.0.0.1:1'])]
+    public function testATierThatIsRefusedHasMadeNoPool(string $dsn): void
+    {
+        $name = 'test-' . bin2hex(random_bytes(4));
+        try {
+            Stores::open(sprintf($dsn, $name));
+            self::fail('A wrong DSN was opened.');
+        } catch (InvalidOption) {
+            self::assertSame([], array_filter(SharedMemory::names(), static fn(string $pool): bool => str_starts_with($pool, $name)));
         }
     }
 
@@ -355,6 +388,30 @@ final class DsnTest extends TestCase
             }
         }
         ini_set('zend.exception_ignore_args', (string) $arguments);
+    }
+
+    public function testNorIsAPasswordAfterAUserWithoutSlashesBeforeIt(): void
+    {
+        foreach (['user:hunter2', ':hunter2', 'hunter2', 'user:p//hunter2', 'user:p@hunter2'] as $user) {
+            foreach (["redis:{$user}@host:6379", "redis:/{$user}@host", "redis/{$user}@host", "rediss {$user}@host", "valkey+cluster:{$user}@one,two", "memcached:{$user}@host", "redis+unix:{$user}@/run/redis.sock", "sqlite:{$user}@host", "apcu:{$user}@host", "apcu:?prefix=x > redis:{$user}@host", "shm:{$user}@host", "shm://{$user}@host:6379/0", "shm:///{$user}@host > redis://host", ":{$user}@host"] as $dsn) {
+                try {
+                    Stores::open($dsn);
+                    self::fail("A wrong DSN was opened: {$dsn}");
+                } catch (Exception $mistake) {
+                    self::assertStringNotContainsString('hunter2', $mistake->getMessage(), $dsn);
+                }
+            }
+        }
+        foreach (['redis:user:hunter2', 'rediss:/user:hunter2', 'Valkey::hunter2', 'memcached:user:hunter2/x'] as $dsn) {
+            try {
+                Stores::open($dsn);
+                self::fail("A wrong DSN was opened: {$dsn}");
+            } catch (Exception $mistake) {
+                self::assertStringNotContainsString('hunter2', $mistake->getMessage(), $dsn);
+            }
+        }
+        $this->expectExceptionMessage('The DSN "redis/…@host" has no scheme; begin it with one, such as "redis:".');
+        Stores::open('redis/user:hunter2@host');
     }
 
     public function testAHostWithAWrongPortIsShownWithIt(): void

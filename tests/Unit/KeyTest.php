@@ -21,6 +21,13 @@ final class KeyTest extends TestCase
         }
     }
 
+    public function testANameThatIsTooLongIsKnownByItsHash(): void
+    {
+        $longest = str_repeat('k', Key::LONGEST);
+        self::assertSame(['', 'k', $longest], [Key::fitting('', 'long:'), Key::fitting('k', 'long:'), Key::fitting($longest, 'long:')]);
+        self::assertSame('long:' . hash('sha256', "{$longest}k"), Key::fitting("{$longest}k", 'long:'));
+    }
+
     public function testTheMessageShowsTheBeginningOfALongKeyWithoutItsBytes(): void
     {
         $this->expectException(InvalidKey::class);

@@ -17,6 +17,9 @@ final class SuggestionTest extends TestCase
     {
         yield 'a letter is missing' => ['flsh', ['get', 'flush', 'flat'], 'flush'];
         yield 'two letters are exchanged' => ['hsop', ['default', 'shop'], 'shop'];
+        yield 'two letters of a short word are exchanged' => ['smh', ['default', 'shm'], 'shm'];
+        yield 'two letters of two are exchanged' => ['bd', ['db'], 'db'];
+        yield 'two letters that are no neighbours are exchanged' => ['mhs', ['shm'], null];
         yield 'another word' => ['nosuch', ['connect', 'gets', 'report'], null];
         yield 'the beginning of a name' => ['def', ['shop', 'default'], 'default'];
         yield 'a name with more behind it' => ['sqlite3', ['shm', 'sqlite'], 'sqlite'];

@@ -115,7 +115,8 @@ final class Api
         }
         $isException = $class->implementsInterface(Exception::class);
         foreach ($isException || $class->isEnum() ? [] : $class->getMethods(ReflectionMethod::IS_PUBLIC) as $method) {
-            if ($method->getDeclaringClass()->getName() === $class->getName() && $method->getName() !== '__destruct') {
+            $isInternal = preg_match('/@internal$/m', $method->getDocComment() ?: '') === 1;
+            if ($method->getDeclaringClass()->getName() === $class->getName() && $method->getName() !== '__destruct' && !$isInternal) {
                 array_push($lines, ...self::ofMethod($class, $method));
             }
         }

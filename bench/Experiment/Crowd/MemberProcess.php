@@ -22,11 +22,11 @@ final class MemberProcess
         }
         if ($process === 0) {
             fclose($lines[0]);
-            stream_set_timeout($lines[1], Forked::PATIENCE_S);
+            stream_set_timeout($lines[1], Forked::TIMEOUT_S);
             self::live($member, $lines[1], $disturb);
         }
         fclose($lines[1]);
-        stream_set_timeout($lines[0], Forked::PATIENCE_S);
+        stream_set_timeout($lines[0], Forked::TIMEOUT_S);
 
         return new self($process, $lines[0]);
     }

@@ -183,6 +183,17 @@ PHP_METHOD(Image, unfoldsForEver)
     RETURN_BOOL(unfolds_for_ever(value));
 }
 
+PHP_METHOD(Image, isMarkedAsUtf8)
+{
+    zend_string *string;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_STR(string)
+    ZEND_PARSE_PARAMETERS_END();
+
+    RETURN_BOOL((GC_FLAGS(string) & IS_STR_VALID_UTF8) != 0);
+}
+
 PHP_METHOD(Image, variables)
 {
     zval *value;
@@ -276,14 +287,15 @@ static const zend_function_entry methods[] = {
             PHP_ME(Image, time, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
                 PHP_ME(Image, describe, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
                     PHP_ME(Image, unfoldsForEver, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
-                        PHP_ME(Image, variables, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
-                            PHP_ME(Image, forget, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
-                                PHP_ME(Image, dump, arginfo_any, ZEND_ACC_PUBLIC)
-                                    PHP_ME(Image, kind, arginfo_any, ZEND_ACC_PUBLIC)
-                                        PHP_ME(Image, size, arginfo_any, ZEND_ACC_PUBLIC)
-                                            PHP_ME(Image, get, arginfo_any, ZEND_ACC_PUBLIC)
-                                                PHP_ME(Image, getShifted, arginfo_any, ZEND_ACC_PUBLIC)
-                                                    PHP_ME(Image, move, arginfo_any, ZEND_ACC_PUBLIC) PHP_FE_END};
+                        PHP_ME(Image, isMarkedAsUtf8, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+                            PHP_ME(Image, variables, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+                                PHP_ME(Image, forget, arginfo_any, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+                                    PHP_ME(Image, dump, arginfo_any, ZEND_ACC_PUBLIC)
+                                        PHP_ME(Image, kind, arginfo_any, ZEND_ACC_PUBLIC)
+                                            PHP_ME(Image, size, arginfo_any, ZEND_ACC_PUBLIC)
+                                                PHP_ME(Image, get, arginfo_any, ZEND_ACC_PUBLIC)
+                                                    PHP_ME(Image, getShifted, arginfo_any, ZEND_ACC_PUBLIC)
+                                                        PHP_ME(Image, move, arginfo_any, ZEND_ACC_PUBLIC) PHP_FE_END};
 
 PHP_INI_BEGIN()
 PHP_INI_ENTRY("image_tests.literals", "0", PHP_INI_SYSTEM, NULL)

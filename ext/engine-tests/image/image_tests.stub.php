@@ -15,6 +15,9 @@ final class Image
     /** Does an array in it contain itself through references that nothing else holds? */
     public static function unfoldsForEver(mixed $value): bool {}
 
+    /** Has PHP's mark of a string that is valid UTF-8? */
+    public static function isMarkedAsUtf8(string $string): bool {}
+
     /** All references in it that more than one thing holds. */
     public static function variables(mixed $value): array {}
 

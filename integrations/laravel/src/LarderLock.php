@@ -9,6 +9,7 @@ use Illuminate\Support\Carbon;
 use Larder\Cache;
 use Larder\Cache\Far;
 use Larder\Exception\StoreUnavailable;
+use Larder\Key;
 use Larder\PendingItem;
 use Larder\Ttl;
 
@@ -34,7 +35,7 @@ final class LarderLock extends Lock
         private readonly string $version,
     ) {
         parent::__construct($name, self::whole($seconds), $owner === null ? null : (string) $owner);
-        $this->key = "\0lock:{$name}";
+        $this->key = Key::fitting("\0lock:{$name}", "\0lock\0");
     }
 
     public function acquire(): bool

@@ -12,6 +12,7 @@ use Illuminate\Contracts\Foundation\Application;
 use Illuminate\Queue\Jobs\SyncJob;
 use Illuminate\Session\SessionManager;
 use Illuminate\Support\ServiceProvider;
+use Larder\Exception\Suggestion;
 use Larder\Session\SessionHandler;
 use Psr\Log\LoggerInterface;
 
@@ -31,6 +32,9 @@ final class LarderServiceProvider extends ServiceProvider
         'Illuminate\Queue\Events\JobProcessed',
         'Illuminate\Queue\Events\JobExceptionOccurred',
     ];
+
+    /** Options of a store besides "dsn", without which there is no place. Laravel and applications add others. */
+    private const OPTIONS = ['prefix', 'events', 'strict'];
 
     public function register(): void
     {
@@ -61,7 +65,18 @@ final class LarderServiceProvider extends ServiceProvider
     private static function cache(Application $app, array $config): Repository
     {
         $prefix = $config['prefix'] ?? $app->make(Configuration::class)->get('cache.prefix');
-        $store = new LarderStore($app->make(Caches::class)->at(self::place($config['dsn'] ?? null, 'the cache store', 'dsn', array_keys($config))), \is_scalar($prefix) ? (string) $prefix : '');
+        if ($prefix !== null && !\is_scalar($prefix)) {
+            // Without one, flushing would take what is beside it.
+            throw new \InvalidArgumentException(\sprintf('The option "prefix" of the cache store is no name but %s; give it as a string, such as "shop:".', get_debug_type($prefix)));
+        }
+        $place = self::place($config['dsn'] ?? null, 'the cache store', 'dsn', array_keys($config));
+        self::refuseMisspelt($config);
+        $strict = $config['strict'] ?? false;
+        if (!\is_bool($strict)) {
+            throw new \InvalidArgumentException(\sprintf('The option "strict" of the cache store is %s; set it to true or false.', get_debug_type($strict)));
+        }
+        $classes = SerializableClasses::of($app->make(Configuration::class)->get('cache.serializable_classes'));
+        $store = new LarderStore($app->make(Caches::class)->at($classes->in($place), $strict), (string) $prefix, $classes->ofWrites($place));
         // The name of the store, which events tell; Laravel 10 has none.
         $repository = new Repository($store, array_intersect_key($config, ['store' => true]));
         if (($config['events'] ?? true) !== false && $app->bound(Dispatcher::class)) {
@@ -84,13 +99,29 @@ final class LarderServiceProvider extends ServiceProvider
         );
     }
 
+    /**
+     * What is set under a name near that of an option which is not set was meant for it.
+     *
+     * @param array<mixed> $config
+     */
+    private static function refuseMisspelt(array $config): void
+    {
+        $missing = array_diff(self::OPTIONS, array_keys($config));
+        foreach ($missing === [] ? [] : array_keys($config) as $name) {
+            $meant = Suggestion::near((string) $name, $missing);
+            if ($meant !== null && !\in_array($name, self::OPTIONS, true)) {
+                throw new \InvalidArgumentException(\sprintf('The cache store has no option "%s"; set "%s" instead.', $name, $meant));
+            }
+        }
+    }
+
     /** @param list<int|string> $given the names of the options that there are */
     private static function place(mixed $dsn, string $what, string $option, array $given = []): string
     {
         if (\is_string($dsn) && $dsn !== '') {
             return $dsn;
         }
-        $misspelt = array_values(array_filter($given, static fn(int|string $name): bool => $name !== $option && levenshtein((string) $name, $option) <= 2));
+        $misspelt = array_values(array_filter($given, static fn(int|string $name): bool => $name !== $option && Suggestion::near((string) $name, [$option]) !== null));
 
         throw new \InvalidArgumentException(\sprintf('There is no place for %s; set "%s"%s to a DSN of Larder, such as "shm:site" or "apcu: > sqlite:/var/cache/site.db".', $what, $option, $misspelt === [] ? '' : " instead of \"{$misspelt[0]}\""));
     }

@@ -10,6 +10,7 @@ use Larder\Cache;
 use Larder\Cache\Lookout;
 use Larder\Exception\NotACounter;
 use Larder\Exception\Unstorable;
+use Larder\Key;
 use Larder\Numbers;
 use Larder\Tag;
 use Larder\Ttl;
@@ -26,11 +27,17 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
 {
     private readonly ?Lookout $lookout;
 
-    /** @param list<string> $tags that each item is put under */
+    /** @var list<string> that each item is put under */
+    private array $tags = [];
+
+    /** The store that this one with tags was made of, and whose prefix it has; null: it has its own. */
+    private ?self $origin = null;
+
+    /** @param ?SerializableClasses $classes what is asked before a value is written; null: the cache judges it alone */
     public function __construct(
         public readonly Cache $cache,
-        private readonly string $prefix = '',
-        private array $tags = [],
+        private string $prefix = '',
+        private readonly ?SerializableClasses $classes = null,
     ) {
         $this->lookout = Lookout::of($cache);
     }
@@ -38,9 +45,13 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     /** @param string $key */
     public function get($key): mixed
     {
-        $this->lookout?->look($this->prefix . $key);
+        $name = ($this->origin ?? $this)->prefix . $key;
+        if (isset($name[Key::LONGEST])) {
+            $name = $this->name($key);
+        }
+        $this->lookout?->look($name);
 
-        return $this->cache->get($this->prefix . $key);
+        return $this->cache->get($name);
     }
 
     /**
@@ -50,13 +61,14 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function many(array $keys): array
     {
-        if ($this->lookout !== null && $keys !== []) {
-            $this->lookout->look($this->prefix . reset($keys));
+        $names = array_map($this->name(...), $keys);
+        if ($this->lookout !== null && $names !== []) {
+            $this->lookout->look(reset($names));
         }
-        $found = $this->cache->getMany(array_map(fn(int|string $key): string => $this->prefix . $key, $keys));
+        $found = $this->cache->getMany($names);
         $values = [];
-        foreach ($keys as $key) {
-            $values[$key] = $found[$this->prefix . $key] ?? null;
+        foreach ($keys as $at => $key) {
+            $values[$key] = $found[$names[$at]] ?? null;
         }
 
         return $values;
@@ -73,7 +85,9 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function put($key, $value, $seconds): bool
     {
-        return $this->cache->set($this->prefix . $key, $value, (int) $seconds, $this->stamps());
+        $this->classes?->check($key, $value);
+
+        return $this->cache->set($this->name($key), $value, (int) $seconds, $this->stamps());
     }
 
     /**
@@ -84,6 +98,10 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function putMany(array $values, $seconds): bool
     {
+        foreach ($this->classes === null ? [] : $values as $key => $value) {
+            $this->classes?->check((string) $key, $value);
+        }
+
         return $this->cache->setMany($this->prefixed($values), (int) $seconds, $this->stamps());
     }
 
@@ -98,7 +116,8 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function add($key, $value, $seconds): bool
     {
-        $name = $this->prefix . $key;
+        $this->classes?->check($key, $value);
+        $name = $this->name($key);
         $stamps = $this->stamps();
 
         // It is refused, too, if this request has missed the key and another process has had it since. But it is free, and users take it for a lock.
@@ -111,19 +130,23 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      *
      * @param string $key
      * @param mixed  $value
+     *
+     * @throws \InvalidArgumentException it is no whole number
      */
     public function increment($key, $value = 1): int|false
     {
-        return $this->count($this->prefix . $key, is_numeric($value) ? (int) $value : 0);
+        return $this->count($this->name($key), self::whole($value));
     }
 
     /**
      * @param string $key
      * @param mixed  $value
+     *
+     * @throws \InvalidArgumentException it is no whole number
      */
     public function decrement($key, $value = 1): int|false
     {
-        return $this->count($this->prefix . $key, is_numeric($value) ? -(int) $value : 0);
+        return $this->count($this->name($key), -self::whole($value));
     }
 
     /**
@@ -134,7 +157,9 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function forever($key, $value): bool
     {
-        return $this->cache->set($this->prefix . $key, $value, Ttl::Forever, $this->stamps());
+        $this->classes?->check($key, $value);
+
+        return $this->cache->set($this->name($key), $value, Ttl::Forever, $this->stamps());
     }
 
     /**
@@ -145,7 +170,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function touch($key, $seconds): bool
     {
-        return $this->cache->touch($this->prefix . $key, (int) $seconds);
+        return $this->cache->touch($this->name($key), (int) $seconds);
     }
 
     /**
@@ -155,18 +180,40 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function forget($key): bool
     {
-        return $this->cache->delete($this->prefix . $key, $isThere) && $isThere === true;
+        return $this->cache->delete($this->name($key), $isThere) && $isThere === true;
     }
 
     /** What has another prefix stays, and so do locks. Without a prefix, everything in the cache goes. */
     public function flush(): bool
     {
-        return $this->prefix === '' ? $this->cache->clear() : $this->cache->invalidateTags([$this->stampOfAll()]);
+        return $this->getPrefix() === '' ? $this->cache->clear() : $this->cache->invalidateTags([$this->stampOfAll()]);
     }
 
     public function getPrefix(): string
     {
-        return $this->prefix;
+        return ($this->origin ?? $this)->prefix;
+    }
+
+    /**
+     * From now on, this store's keys and tags are others, and so are those of the tagged caches that it has made. A lock that was made keeps its own.
+     *
+     * @param bool|float|int|string|\Stringable|null $prefix
+     */
+    public function setPrefix($prefix): void
+    {
+        $store = $this->origin ?? $this;
+        $store->prefix = (string) $prefix;
+    }
+
+    /**
+     * A prefix that the store of this one with tags is given is no longer this one's, nor the other way round.
+     *
+     * @internal
+     */
+    public function leaveOrigin(): void
+    {
+        $this->prefix = $this->getPrefix();
+        $this->origin = null;
     }
 
     /**
@@ -176,14 +223,18 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function tags($names): LarderTaggedCache
     {
-        $tags = [];
-        foreach (\is_array($names) ? $names : \func_get_args() as $name) {
-            $tags[] = \is_string($name) ? $name : self::nameOf($name);
+        $tags = array_values(\is_array($names) ? $names : \func_get_args());
+        foreach ($tags as $number => $name) {
+            if (!\is_string($name)) {
+                $tags[$number] = self::nameOf($name);
+            }
         }
+        /** @var list<string> $tags */
 
         // A clone asks nothing again of the cache.
         $tagged = clone $this;
         $tagged->tags = $tags;
+        $tagged->origin = $this->origin ?? $this;
 
         return new LarderTaggedCache($tagged, new LarderTagSet($this, $tags));
     }
@@ -211,7 +262,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function lock($name, $seconds = 0, $owner = null): LarderLock
     {
-        return new LarderLock($this->cache, $this->prefix . $name, $seconds, $owner, $this->stampOfLocks());
+        return new LarderLock($this->cache, $this->getPrefix() . $name, $seconds, $owner, $this->stampOfLocks());
     }
 
     /**
@@ -241,8 +292,35 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     private function prefixed(array $values): iterable
     {
         foreach ($values as $key => $value) {
-            yield $this->prefix . $key => $value;
+            yield $this->name($key) => $value;
         }
+    }
+
+    /** What an item is called in the cache. Laravel's keys have no end, as Larder's have. */
+    private function name(int|string $key): string
+    {
+        $prefix = ($this->origin ?? $this)->prefix;
+
+        return Key::fitting($prefix . $key, "{$prefix}\0long:");
+    }
+
+    /**
+     * How far to count. Half a unit is not lost without a word.
+     *
+     * @throws \InvalidArgumentException
+     */
+    private static function whole(mixed $value): int
+    {
+        if (\is_int($value) || \is_bool($value) || $value === null) {
+            return (int) $value;
+        }
+        $number = is_numeric($value) ? $value + 0 : null;
+        $whole = Numbers::Numeric->of($number);
+        if ($whole === null || (float) $whole !== (float) $number) {
+            throw new \InvalidArgumentException(\sprintf('A counter of the cache has whole numbers alone, so it cannot change by %s; count in a smaller unit.', is_numeric($value) ? $value : get_debug_type($value)));
+        }
+
+        return $whole;
     }
 
     private function count(string $key, int $by): int|false
@@ -289,7 +367,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     private function stamps(): array
     {
         $versions = array_map($this->version(...), $this->tags);
-        if ($this->prefix !== '') {
+        if ($this->getPrefix() !== '') {
             $versions[] = $this->stampOfAll();
         }
 
@@ -309,21 +387,21 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
 
     private function version(string $tag): string
     {
-        return self::legal("{$this->prefix}tag:{$tag}");
+        return self::legal("{$this->getPrefix()}tag:{$tag}");
     }
 
     private function stampOfAll(): string
     {
-        return self::legal("{$this->prefix}\0all");
+        return self::legal("{$this->getPrefix()}\0all");
     }
 
     private function stampOfLocks(): string
     {
-        return self::legal("{$this->prefix}\0locks");
+        return self::legal("{$this->getPrefix()}\0locks");
     }
 
     private static function legal(string $tag): string
     {
-        return \strlen($tag) > Tag::LONGEST ? "\0" . hash('sha256', $tag) : $tag;
+        return Tag::fitting($tag, "\0");
     }
 }

@@ -20,6 +20,12 @@ final class LarderTagSet extends TagSet
         parent::__construct($larder, $tags);
     }
 
+    /** The same tags of another store. */
+    public function in(LarderStore $larder): self
+    {
+        return new self($larder, $this->tags);
+    }
+
     public function reset(): void
     {
         $this->isReset = $this->larder->flushTags($this->tags);

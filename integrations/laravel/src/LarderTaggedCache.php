@@ -5,10 +5,14 @@ declare(strict_types=1);
 namespace Larder\Laravel;
 
 use Illuminate\Cache\TaggedCache;
+use Larder\Exception\StoreUnavailable;
 
 /** Laravel's tagged cache; where its events are switched off, a read makes none. */
 final class LarderTaggedCache extends TaggedCache
 {
+    /** Bytes of names, each with its end, that make a beginning as long as that of a hash. */
+    private const LONGEST_NAMES = 39;
+
     /** What the keys of all its items begin with; null: not known yet. It does not change, as the names of the tags do not. */
     private ?string $beginning = null;
 
@@ -31,14 +35,45 @@ final class LarderTaggedCache extends TaggedCache
         return ($this->beginning ??= $this->beginning()) . $key;
     }
 
+    /** The clone has a store of its own, whose prefix may be set, and flushes there. */
+    public function __clone()
+    {
+        parent::__clone();
+        if ($this->store instanceof LarderStore && $this->tags instanceof LarderTagSet) {
+            $this->store->leaveOrigin();
+            $this->tags = $this->tags->in($this->store);
+        }
+    }
+
     /** @return bool false: the store has not learnt of it, and is told when it is back */
     public function flush(): bool
     {
         return parent::flush() && $this->tags instanceof LarderTagSet && $this->tags->isReset;
     }
 
+    /**
+     * Tags leave nothing behind, so what is dead for other reasons goes, as with `cache:prune-stale-tags`.
+     *
+     * @return bool false: the store cannot be reached
+     */
+    public function flushStale(): bool
+    {
+        try {
+            if ($this->store instanceof LarderStore) {
+                $this->store->flushStaleTags();
+            }
+
+            return true;
+        } catch (StoreUnavailable) {
+            return false;
+        }
+    }
+
+    /** Few names are themselves the beginning, where that is no longer than their hash, which takes a fifth of a read. */
     private function beginning(): string
     {
-        return sha1($this->tags->getNamespace()) . ':';
+        $names = $this->tags->getNamespace();
+
+        return isset($names[self::LONGEST_NAMES]) || str_contains($names, "\1") ? sha1($names) . ':' : "\1{$names}\1";
     }
 }

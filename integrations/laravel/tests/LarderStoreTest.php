@@ -12,6 +12,7 @@ use Illuminate\Cache\Events\CacheHit;
 use Illuminate\Cache\Events\CacheMissed;
 use Illuminate\Cache\Events\KeyForgotten;
 use Illuminate\Cache\Events\KeyWritten;
+use Illuminate\Cache\MemoizedStore;
 use Illuminate\Cache\RateLimiter;
 use Illuminate\Cache\Repository;
 use Illuminate\Config\Repository as Configuration;
@@ -44,9 +45,11 @@ use Illuminate\Support\Str;
 use Larder\Cache;
 use Larder\Capability;
 use Larder\Exception\StoreUnavailable;
+use Larder\Exception\Unstorable;
 use Larder\Laravel\Caches;
 use Larder\Laravel\LarderServiceProvider;
 use Larder\Laravel\LarderStore;
+use Larder\Laravel\SerializableClasses;
 use Larder\Log;
 use Larder\Log\News;
 use Larder\Store\ArrayStore;
@@ -83,6 +86,13 @@ final class LarderStoreTest extends TestCase
         foreach (Pools::KINDS as $kind) {
             yield $kind => [$kind];
         }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function kindsOfBytes(): iterable
+    {
+        yield 'SQLite' => ['SQLite'];
+        yield 'files' => ['files'];
     }
 
     #[DataProvider('kinds')]
@@ -144,13 +154,21 @@ final class LarderStoreTest extends TestCase
     public function testTagsThatDifferForLaravelNeverShareAnItem(string $kind): void
     {
         $cache = $this->cache($kind);
-        $lists = [['a', 'b'], ['a|b'], ['a:b'], ['1:a'], ['a1:b'], [''], ['', ''], [Str::of('tenant 1')], [Str::of('tenant 2')], [7], [1.5], [Capability::Tags], [Capability::Keys], ["a\0b"], ["a\0", 'b'], ["a\1", 'b'], ["a\1\0b"], ["a\1", "\1b"], ["a\1\1b"], ["\1\0"], ["\0\1"]];
+        $lists = [['a', 'b'], ['a|b'], ['a:b'], ['1:a'], ['a1:b'], [''], ['', ''], [Str::of('tenant 1')], [Str::of('tenant 2')], [7], [1.5], [Capability::Tags], [Capability::Keys], ["a\0b"], ["a\0", 'b'], ["a\1", 'b'], ["a\1\0b"], ["a\1", "\1b"], ["a\1\1b"], ["\1\0"], ["\0\1"], [str_repeat('x', 38)], [str_repeat('x', 39)], [str_repeat('x', 19), str_repeat('x', 18)], ['a'], ['a', "\1b"]];
+        $keys = ['key', "b\0key", "b\0\1key", "\1key", "\0\1key", "\1b\0\1key"];
         foreach ($lists as $number => $tags) {
-            self::assertNull($cache->tags($tags)->get('key'));
+            foreach ($keys as $key) {
+                self::assertNull($cache->tags($tags)->get($key));
+                $cache->tags($tags)->put($key, "{$number}{$key}", 100);
+                $cache->put($key, 'plain', 100);
+            }
             $cache->tags($tags)->put('key', $number, 100);
         }
         foreach ($lists as $number => $tags) {
             self::assertSame($number, $cache->tags($tags)->get('key'));
+            foreach (\array_slice($keys, 1) as $key) {
+                self::assertSame("{$number}{$key}", $cache->tags($tags)->get($key));
+            }
         }
         self::assertSame(7, $cache->tags('tenant 1')->get('key'));
         $cache->tags([Str::of('tenant 1')])->flush();
@@ -186,6 +204,80 @@ final class LarderStoreTest extends TestCase
         self::assertNull($blog->get('key'));
     }
 
+    /** As packages for tenants do, which change the prefix of stores that others have in their hands already. */
+    #[DataProvider('kinds')]
+    public function testAPrefixThatIsSetIsThatOfAllThatTheStoreHasHandedOut(string $kind): void
+    {
+        $cache = $this->cache($kind);
+        $store = self::store($cache);
+        $red = $cache->tags('red');
+        $memo = class_exists(MemoizedStore::class) ? new Repository(new MemoizedStore('larder', $cache)) : $cache;
+        $lock = $store->lock('import', 100);
+        self::assertTrue($lock->get());
+        $state = static fn(): array => [$cache->get('key'), $cache->many(['key'])['key'], $red->get('key'), $cache->tags('red')->get('key'), $memo->get('key'), $cache->get('count')];
+        foreach (['laravel:', 'tenant-7:', ''] as $number => $prefix) {
+            $store->setPrefix($prefix);
+            self::assertSame($prefix, $store->getPrefix());
+            self::assertSame([null, null, null, null, null, null], $state());
+            self::assertTrue($memo->put('key', "plain {$number}", 100));
+            self::assertTrue($number === 0 ? $red->put('key', "red {$number}", 100) : $cache->tags('red')->putMany(['key' => "red {$number}"], 100));
+            self::assertSame($number + 1, $cache->increment('count', $number + 1));
+        }
+        foreach (['laravel:', 'tenant-7:', ''] as $number => $prefix) {
+            $store->setPrefix($prefix);
+            self::assertSame(["plain {$number}", "plain {$number}", "red {$number}", "red {$number}", "plain {$number}", $number + 1], $state());
+        }
+        self::assertTrue($store->lock('import', 100)->get());
+        $store->setPrefix('tenant-7:');
+        self::assertTrue($store->lock('import', 100)->get());
+        self::assertTrue($store->flushLocks());
+        // A lock is that of the prefix that it was made under.
+        self::assertTrue($lock->isOwnedByCurrentProcess());
+        self::assertTrue($red->flush());
+        self::assertSame([null, null], [$red->get('key'), $cache->tags('red')->get('key')]);
+        self::assertTrue($cache->add('added', 1, 100));
+        self::assertTrue($cache->forget('added'));
+        self::assertTrue($store->flush());
+        self::assertNull($cache->get('key'));
+        $store->setPrefix('laravel:');
+        self::assertSame(['plain 0', 'red 0'], [$cache->get('key'), $red->get('key')]);
+        self::assertFalse($store->lock('import', 100)->get());
+        // What a tagged cache is told is told to its store, as with Laravel's own.
+        self::store($red)->setPrefix('tenant-7:');
+        self::assertSame('tenant-7:', $store->getPrefix());
+        self::assertNull($cache->get('key'));
+    }
+
+    /** Laravel clones a repository, and its store, for sessions, and Octane has several stores for the life of its worker. */
+    public function testAPrefixThatIsSetLeavesOtherStoresOfThePlace(): void
+    {
+        $larder = Cache::open($this->pools->dsn('array'));
+        $cache = new Repository(new LarderStore($larder, 'laravel:'));
+        $red = $cache->tags('red');
+        $red->put('key', 'red', 100);
+        $other = new Repository(new LarderStore($larder, 'laravel:'));
+        $clone = clone $cache;
+        self::store($clone)->setPrefix('sessions:');
+        self::assertSame(['sessions:', 'laravel:', 'laravel:', 'laravel:'], array_map(static fn(Repository $each): string => self::store($each)->getPrefix(), [$clone, $cache, $other, $red]));
+        self::assertSame(['red', 'red', null], [$red->get('key'), $other->tags('red')->get('key'), $clone->tags('red')->get('key')]);
+        $scarlet = clone $red;
+        self::assertSame('red', $scarlet->get('key'));
+        self::store($scarlet)->setPrefix('tenant-7:');
+        self::assertSame(['tenant-7:', 'laravel:', 'laravel:', 'laravel:'], array_map(static fn(Repository $each): string => self::store($each)->getPrefix(), [$scarlet, $red, $cache, $other]));
+        $scarlet->put('key', 'scarlet', 100);
+        self::assertTrue($red->flush());
+        self::assertSame([null, 'scarlet'], [$red->get('key'), $scarlet->get('key')]);
+        $red->put('key', 'red', 100);
+        self::assertTrue($scarlet->flush());
+        self::assertSame(['red', null], [$red->get('key'), $scarlet->get('key')]);
+        $crimson = clone $red;
+        self::store($cache)->setPrefix(7);
+        self::assertSame('laravel:', self::store($crimson)->getPrefix());
+        self::assertSame(['7', 'laravel:'], [self::store($red)->getPrefix(), self::store($other)->getPrefix()]);
+        self::store($cache)->setPrefix(null);
+        self::assertSame('', self::store($red)->getPrefix());
+    }
+
     #[DataProvider('kinds')]
     public function testACounterIsAtomicAndKeepsItsTime(string $kind): void
     {
@@ -204,6 +296,56 @@ final class LarderStoreTest extends TestCase
         $cache->put('text', 'no number', 100);
         self::assertFalse($cache->increment('text'));
         self::assertSame('no number', $cache->get('text'));
+    }
+
+    #[DataProvider('kinds')]
+    public function testACounterChangesByWholeNumbersAndLosesNoPartOfOthers(string $kind): void
+    {
+        $cache = $this->cache($kind);
+        $cache->put('hits', 10, 100);
+        foreach ([[2.0, 12], ['3', 15], ['1e1', 25], [true, 26], [null, 26], [-1, 25]] as [$by, $sum]) {
+            self::assertSame($sum, self::store($cache)->increment('hits', $by));
+        }
+        self::assertSame(23, self::store($cache)->decrement('hits', 2.0));
+        foreach ([[1.5, '1.5'], ['0.5', '0.5'], [\INF, 'INF'], [\NAN, 'NAN'], [1e300, '1.0E+300'], ['text', 'string'], [[], 'array']] as [$by, $named]) {
+            foreach (['increment', 'decrement'] as $way) {
+                try {
+                    self::store($cache)->{$way}('hits', $by);
+                    self::fail("A counter changed by {$named}.");
+                } catch (\InvalidArgumentException $mistake) {
+                    self::assertSame("A counter of the cache has whole numbers alone, so it cannot change by {$named}; count in a smaller unit.", $mistake->getMessage());
+                }
+            }
+        }
+        self::assertSame(23, $cache->get('hits'));
+    }
+
+    #[DataProvider('kinds')]
+    public function testKeysAndLocksMayHaveAnyLength(string $kind): void
+    {
+        $cache = $this->cache($kind);
+        $long = str_repeat('k', 70_000);
+        $longer = $long . 'k';
+        self::assertNull($cache->get($long));
+        self::assertTrue($cache->put($long, 'long', 100));
+        self::assertTrue($cache->putMany([$longer => 'longer', 'short' => 'short'], 100));
+        self::assertSame(['long', 'longer'], [$cache->get($long), $cache->get($longer)]);
+        self::assertSame(['short' => 'short', $long => 'long', "{$long}absent" => null, $longer => 'longer'], $cache->many(['short', $long, "{$long}absent", $longer]));
+        self::assertFalse($cache->add($long, 'other', 100));
+        self::assertTrue($cache->forget($long));
+        self::assertTrue($cache->forever($long, 1));
+        self::assertSame(3, $cache->increment($long, 2));
+        self::assertSame(2, $cache->decrement($long));
+        self::assertTrue(self::store($cache)->touch($long, 100));
+        self::assertTrue($cache->tags('red')->put($long, 'tagged', 100));
+        self::assertSame(['tagged', 2], [$cache->tags('red')->get($long), $cache->get($long)]);
+        $lock = self::store($cache)->lock($long, 100);
+        self::assertTrue($lock->get());
+        self::assertFalse(self::store($cache)->lock($long, 100)->get());
+        self::assertTrue(self::store($cache)->lock($longer, 100)->get());
+        self::assertTrue(self::store($cache)->restoreLock($long, $lock->owner())->release());
+        $cache->flush();
+        self::assertSame([null, null, null], [$cache->get($long), $cache->get($longer), $cache->tags('red')->get($long)]);
     }
 
     public function testANumericStringIsCountedByManyProcessesWithoutALoss(): void
@@ -602,6 +744,23 @@ final class LarderStoreTest extends TestCase
         self::assertNull($cache->get('key'));
     }
 
+    public function testFlushingStaleTagsRemovesWhatHasExpiredAndNothingElse(): void
+    {
+        $now = time();
+        $array = new ArrayStore(clock: static function () use (&$now): int {
+            return $now;
+        });
+        $cache = new Repository(new LarderStore(new Cache($array), 'laravel:'));
+        $cache->tags('red')->put('expired', 1, 10);
+        $cache->tags('red')->put('key', 1, 100);
+        $cache->put('key', 2, 100);
+        $now += 50;
+        self::assertSame(3, $array->statistics()->items);
+        self::assertTrue(self::store($cache)->tags(['red', 'round'])->flushStale());
+        self::assertSame(2, $array->statistics()->items);
+        self::assertSame([1, 2], [$cache->tags('red')->get('key'), $cache->get('key')]);
+    }
+
     /** A request begins in a worker of Octane: what the last one has missed judges nothing any more. */
     public function testAWorkerBeginsEachRequestWithWhatOthersHaveDone(): void
     {
@@ -804,6 +963,41 @@ final class LarderStoreTest extends TestCase
         self::opened($this->application(['dns' => 'array:']));
     }
 
+    /** Such as that of an environment variable that is not set. */
+    public function testAnOptionWithoutAValueIsNotToldToBeMisspelt(): void
+    {
+        $this->expectException(\InvalidArgumentException::class);
+        $this->expectExceptionMessage('There is no place for the cache store; set "dsn" to a DSN');
+        self::opened($this->application(['dsn' => null]));
+    }
+
+    public function testAnOptionThatIsMisspeltIsNamedWithTheOneThatIsMeant(): void
+    {
+        foreach (['perfix' => 'prefix', 'prefixe' => 'prefix', 'event' => 'events', 'Events' => 'events'] as $misspelt => $option) {
+            try {
+                self::opened($this->application(['dsn' => 'array:', $misspelt => 'shop:']));
+                self::fail("The option {$misspelt} was taken.");
+            } catch (\InvalidArgumentException $mistake) {
+                self::assertSame("The cache store has no option \"{$misspelt}\"; set \"{$option}\" instead.", $mistake->getMessage());
+            }
+        }
+    }
+
+    /** Those of Laravel's own stores, and whatever an application keeps there for itself. */
+    public function testOtherOptionsAreNoMistakes(): void
+    {
+        $others = ['attributes', 'connection', 'endpoint', 'key', 'limiter', 'lock_connection', 'lock_lottery', 'lock_path', 'lock_table', 'lock_timeout', 'name', 'options', 'path', 'permission', 'permissions', 'persistent_id', 'region', 'sasl', 'secret', 'serializable_classes', 'serialize', 'servers', 'store', 'stores', 'table', 'token', 'ttl', 'url', '0'];
+        self::assertSame('laravel:', self::opened($this->application(['dsn' => 'array:'] + array_fill_keys($others, 'value')))->getStore()->getPrefix());
+        self::assertSame('shop:', self::opened($this->application(['dsn' => 'array:', 'prefix' => 'shop:', 'prefixes' => 'value', 'dsn_of_reads' => 'value']))->getStore()->getPrefix());
+    }
+
+    public function testAPrefixThatIsNoneIsRefused(): void
+    {
+        $this->expectException(\InvalidArgumentException::class);
+        $this->expectExceptionMessage('The option "prefix" of the cache store is no name but array');
+        self::opened($this->application(['dsn' => 'array:', 'prefix' => ['shop']]));
+    }
+
     public function testAStoreThatFailsIsMissesAndFalse(): void
     {
         $cache = new Repository(new LarderStore(Cache::open("redis+unix:{$this->pools->path()}/nobody.sock?timeout=1"), 'laravel:'));
@@ -813,9 +1007,131 @@ final class LarderStoreTest extends TestCase
         self::assertFalse($cache->forget('key'));
         self::assertFalse($cache->flush());
         self::assertFalse($cache->tags('red')->flush());
+        self::assertFalse(self::store($cache)->tags('red')->flushStale());
         self::assertSame(['key' => null], $cache->many(['key']));
         self::assertFalse(self::store($cache)->lock('import', 10)->get());
         self::assertSame(5, $cache->remember('key', 100, static fn(): int => 5));
+    }
+
+    /** Laravel's driver "failover" goes on with its next store when one throws. */
+    public function testAStrictStoreThatFailsThrowsSoThatLaravelTakesItsNextStore(): void
+    {
+        $dsn = "redis+unix:{$this->pools->path()}/nobody.sock?timeout=1";
+        $application = $this->application(['dsn' => $dsn, 'strict' => true]);
+        $cache = self::opened($application);
+        foreach (['get', 'forget'] as $way) {
+            try {
+                $cache->{$way}('key');
+                self::fail('A strict store took a failure for a miss.');
+            } catch (StoreUnavailable) {
+            }
+        }
+        // The same place without that option stays misses.
+        $application->make(Configuration::class)->set('cache.stores.lenient', ['driver' => 'larder', 'dsn' => $dsn]);
+        $caches = $application->make(CacheManager::class);
+        self::assertNull($caches->store('lenient')->get('key'));
+        $application->make(Caches::class)->begin();
+        if (version_compare($application->version(), '12.34', '<')) {
+            return;
+        }
+        $application->make(Configuration::class)->set('cache.stores.spare', ['driver' => 'array']);
+        $application->make(Configuration::class)->set('cache.stores.chain', ['driver' => 'failover', 'stores' => ['larder', 'spare']]);
+        $chain = $caches->store('chain');
+        self::assertTrue($chain->put('key', 'kept', 100));
+        self::assertSame(['kept', 'kept'], [$chain->get('key'), $caches->store('spare')->get('key')]);
+    }
+
+    /** A job that cannot prolong its lock must not go on as if it had it. */
+    public function testALockOfAStrictStoreThatFailsThrowsWhereItIsWantedAndIsNotHeldOtherwise(): void
+    {
+        $application = $this->application(['dsn' => "redis+unix:{$this->pools->path()}/nobody.sock?timeout=1", 'strict' => true]);
+        $lock = self::store(self::opened($application))->lock('import', 10);
+        self::assertSame([false, false], [$lock->release(), $lock->refresh()]);
+        foreach (['get' => [], 'block' => [1]] as $way => $arguments) {
+            try {
+                $lock->{$way}(...$arguments);
+                self::fail('A strict store took a failure for a lock of another.');
+            } catch (StoreUnavailable) {
+            }
+        }
+    }
+
+    public function testStrictIsASwitch(): void
+    {
+        self::assertNull(self::opened($this->application(['dsn' => 'array:', 'strict' => null]))->get('key'));
+        $this->expectExceptionObject(new \InvalidArgumentException('The option "strict" of the cache store is string; set it to true or false.'));
+        self::opened($this->application(['dsn' => 'array:', 'strict' => 'no']));
+    }
+
+    #[DataProvider('kinds')]
+    public function testOnlySerializableClassesOfLaravelAreStored(string $kind): void
+    {
+        $dsn = $this->pools->dsn($kind);
+        foreach ([true, null] as $all) {
+            $store = $this->limited($dsn, $all);
+            self::assertTrue($store->put('date', new \DateTimeImmutable('2026-01-01'), 100));
+            self::assertEquals(new \DateTimeImmutable('2026-01-01'), $store->get('date'));
+        }
+        foreach ([false, [], ['\ArrayObject', \ArrayIterator::class]] as $some) {
+            $store = $this->limited($dsn, $some);
+            $date = new \DateTimeImmutable();
+            $ways = [
+                static fn(): bool => $store->put('key', $date, 100),
+                static fn(): bool => $store->put('key', ['a' => [1, $date]], 100),
+                static fn(): bool => $store->putMany(['7' => $date], 100),
+                static fn(): bool => $store->add('key', $date, 100),
+                static fn(): bool => $store->forever('key', $date),
+                static fn(): bool => $store->tags('red')->put('key', $date, 100),
+            ];
+            foreach ($ways as $way) {
+                try {
+                    $way();
+                    self::fail('An object of a class that is not allowed was stored.');
+                } catch (Unstorable $refusal) {
+                    self::assertStringContainsString('the class DateTimeImmutable is not among the allowed ones', $refusal->getMessage());
+                }
+            }
+            self::assertSame([null, null, null], [$store->get('key'), $store->get('7'), $store->tags('red')->get('key')]);
+            self::assertTrue($store->put('plain', ['a' => [1, null, 'O:8:"stdClass":0:{}']], 100));
+            self::assertSame(['a' => [1, null, 'O:8:"stdClass":0:{}']], $store->get('plain'));
+            self::assertSame(1, $store->increment('hits'));
+            self::assertTrue($store->lock('lock', 100)->get());
+            self::assertTrue($store->flushLocks());
+            $store->flush();
+        }
+        self::assertTrue($store->put('list', new \ArrayObject([1]), 100));
+        self::assertEquals(new \ArrayObject([1]), $store->get('list'));
+    }
+
+    /** What another process has stored without the limit is not made again. */
+    #[DataProvider('kindsOfBytes')]
+    public function testWhatIsNotSerializableForLaravelIsAMiss(string $kind): void
+    {
+        $dsn = $this->pools->dsn($kind);
+        foreach (['', '?serializer=php'] as $options) {
+            $this->limited($dsn . $options, null)->put('date', new \DateTimeImmutable(), 100);
+            foreach (['', '?', $options] as $others) {
+                self::assertNull($this->limited($dsn . $others, false)->get('date'));
+                self::assertNull($this->limited($dsn . $others, [\ArrayObject::class])->get('date'));
+            }
+        }
+        // The DSN has the last word.
+        self::assertInstanceOf(\DateTimeImmutable::class, $this->limited("{$dsn}?classes=DateTimeImmutable", false)->get('date'));
+        self::assertNull($this->limited("{$dsn}?classes=ArrayObject", null)->get('date'));
+    }
+
+    public function testSerializableClassesThatAreNoneAreRefused(): void
+    {
+        foreach (['none', [1], [''], ['a b'], 0] as $setting) {
+            try {
+                SerializableClasses::of($setting);
+                self::fail('Something else was taken for classes.');
+            } catch (\InvalidArgumentException $mistake) {
+                self::assertStringStartsWith('The option "cache.serializable_classes" is neither', $mistake->getMessage());
+            }
+        }
+        $this->expectExceptionObject(new \InvalidArgumentException('The DSN of the cache store has "serializer=igbinary", but igbinary cannot be limited to "cache.serializable_classes"; remove the one, or set the other to true.'));
+        $this->limited('sqlite:/nowhere/cache.db?serializer=igbinary', false);
     }
 
     /** @param \Closure(LarderStore): mixed $do in another process, where the store is one that processes share */
@@ -827,6 +1143,15 @@ final class LarderStoreTest extends TestCase
     private function cache(string $kind): Repository
     {
         return new Repository(new LarderStore(Cache::open($this->pools->dsn($kind)), 'laravel:'));
+    }
+
+    /** @param list<string>|bool|null $allowed */
+    private function limited(string $dsn, array|bool|null $allowed): LarderStore
+    {
+        $application = $this->application(['dsn' => $dsn]);
+        $application->make(Configuration::class)->set('cache.serializable_classes', $allowed);
+
+        return self::store(self::opened($application));
     }
 
     /** A job of a queue that others fill; the instance "job" of the application does it. */
@@ -890,7 +1215,7 @@ final class LarderStoreTest extends TestCase
         $cache->put("illuminate:cache:flexible:created:{$key}", time() - 150, 50);
     }
 
-    /** @param array<string, int|string> $store */
+    /** @param array<mixed> $store the options of the cache store besides its driver */
     private function application(array $store, string $sessions = ''): Application
     {
         $application = new Application($this->pools->path());

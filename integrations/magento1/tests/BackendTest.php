@@ -352,13 +352,13 @@ final class BackendTest extends TestCase
     {
         yield 'no place' => [[], 'needs the option "dsn"'];
         yield 'a wrong word' => [['dns' => 'array:'], 'did you mean "dsn"?'];
-        yield 'another wrong word' => [['dsn' => 'array:', 'prefix' => 'x'], 'Known: dsn, namespace'];
+        yield 'another wrong word' => [['dsn' => 'array:', 'prefix' => 'x'], 'The option "prefix" of Larder_Cache_Backend is unknown; use one of: dsn, namespace.'];
         yield 'no DSN' => [['dsn' => 'nowhere'], 'nowhere'];
         yield 'a namespace that is no name' => [['dsn' => 'array:', 'namespace' => ['shop']], 'The option "namespace" of Larder_Cache_Backend is no name'];
         yield 'no namespace' => [['dsn' => 'array:', 'namespace' => 'a b'], 'The namespace "a b" cannot be used'];
-        yield 'a store that lists nothing' => [['dsn' => 'memcached://127.0.0.1'], 'MemcachedStore'];
+        yield 'a store that lists nothing' => [['dsn' => 'memcached://127.0.0.1'], $unlisted = 'The option "dsn" of Larder_Cache_Backend names no place for it: MemcachedStore cannot list its keys; take another, such as "shm:name", "sqlite:/path" or "redis://host:port".'];
         yield 'a tier over a store that lists nothing' => [['dsn' => 'apcu: > memcached://127.0.0.1'], 'has no log that a near store could follow'];
-        yield 'a part of a store that lists nothing' => [['dsn' => 'memcached://127.0.0.1', 'namespace' => 'shop'], 'cannot'];
+        yield 'a part of a store that lists nothing' => [['dsn' => 'memcached://127.0.0.1', 'namespace' => 'shop'], $unlisted];
         yield 'a wrong word of the DSN' => [['dsn' => 'array:?itmes=5'], 'did you mean "items"'];
     }
 

@@ -7,9 +7,13 @@ namespace Larder\Magento2;
 /**
  * The backend of Magento's cache frontends: that of Zend_Cache, and what Magento's cache types need besides.
  *
- * A cache type cleans by its own tag and another, and an item must have both. So an item gets a further tag for each pair of a type's
- * tag and another of its tags. Cleaning in one type takes no walk and leaves the others. That tag is the last of what a type saves. Blocks are
+ * A cache type cleans by its own tag and another, and an item must have both. Magento's frontends put MAGE after the tags of each item and of each
+ * cleaning. So an item gets a further tag for each of its tags with MAGE. It gets one for each pair of a type's tag and another, with MAGE, as well.
+ * Cleaning in one type takes no walk and leaves the others. The type's tag is the last of what a type saves, but for MAGE. Blocks are
  * saved beside their type, and have BLOCK_HTML before the tags of the products that they show.
+ *
+ * The further tags are at most some times as many as an item's own. Of more tags that may be a type's, some are paired. Each other one gets one
+ * further tag, which a cleaning in its type invalidates as well.
  */
 class Backend extends \Larder_Cache_Backend
 {
@@ -18,6 +22,12 @@ class Backend extends \Larder_Cache_Backend
 
     /** Ends of tags of entities, and a part of those of CMS blocks and pages, which may end in a name. Two such tags are no cleaning in a type. */
     private const OF_AN_ENTITY = '/\d$|cms_[bp]_/i';
+
+    /** The end of the tag that all items of Magento's frontends have last. The prefix of a shop's ids is before it. */
+    private const OF_A_FRONTEND = '/MAGE$/i';
+
+    /** Tags of an item that are paired. Magento's own items have five that may be a type's. */
+    private const PAIRED = 8;
 
     /**
      * @param array<mixed> $options as of Larder_Cache_Backend
@@ -37,21 +47,55 @@ class Backend extends \Larder_Cache_Backend
     protected function stamped(array $tags): array
     {
         $versions = parent::stamped($tags);
+        $frontend = array_pop($tags) ?? '';
+        if (!self::isOfAFrontend($frontend)) {
+            $tags[] = $frontend;
+            $frontend = null;
+        }
+        foreach (array_filter($tags, self::isOfAFrontend(...)) as $inner) {
+            $versions[] = $this->unpaired($inner);
+        }
+        if ($frontend === null) {
+            return $versions;
+        }
         $types = array_filter($tags, self::isOfAType(...));
-        foreach ($types as $number => $type) {
-            foreach ($tags as $place => $tag) {
-                if ($place > $number || !isset($types[$place])) {
-                    $versions[] = $this->pair($tag, $type);
+        $paired = \count($types) > self::PAIRED ? \array_slice($types, 0, self::PAIRED - 1, true) + \array_slice($types, -1, null, true) : $types;
+        foreach ($tags as $place => $tag) {
+            $versions[] = $this->together($tag, $frontend);
+            foreach ($paired as $number => $type) {
+                if ($place > $number || !isset($paired[$place])) {
+                    $versions[] = $this->together($tag, $type, $frontend);
                 }
             }
+        }
+        foreach (array_diff_key($types, $paired) as $type) {
+            $versions[] = $this->unpaired($type);
         }
 
         return $versions;
     }
 
-    protected function stampOfAll(array $tags): ?string
+    protected function stampsOfAll(array $tags): ?array
     {
-        return \count($tags) === 2 && array_filter($tags, self::isOfAType(...)) !== [] ? $this->pair($tags[0], $tags[1]) : parent::stampOfAll($tags);
+        $frontends = array_filter($tags, self::isOfAFrontend(...));
+        $frontend = end($frontends);
+        if ($frontend === false || \count($tags) === 1) {
+            return parent::stampsOfAll($tags);
+        }
+        // Items that have it, but not last.
+        $stamps = [$this->together(...$tags), $this->unpaired($frontend)];
+        if (\count($tags) === 2) {
+            return $stamps;
+        }
+        $types = array_filter(array_diff($tags, [$frontend]), self::isOfAType(...));
+
+        // A type names its own tag last.
+        return \count($tags) === 3 && $types !== [] ? [...$stamps, $this->unpaired(end($types))] : null;
+    }
+
+    private static function isOfAFrontend(string $tag): bool
+    {
+        return preg_match(self::OF_A_FRONTEND, $tag) === 1;
     }
 
     /** Whether it may be a cache type's. What it takes for one by mistake costs further tags, and the other way round a walk. */
@@ -60,11 +104,16 @@ class Backend extends \Larder_Cache_Backend
         return preg_match(self::OF_AN_ENTITY, $tag) !== 1;
     }
 
-    private function pair(string $tag, string $other): string
+    /** Of items that have this tag, and lack further tags for what it may be cleaned with. */
+    private function unpaired(string $tag): string
     {
-        $both = [$tag, $other];
-        sort($both, \SORT_STRING);
+        return $this->name("\0unpaired\0{$tag}");
+    }
 
-        return $this->name("\0both\0{$both[0]}\0{$both[1]}");
+    private function together(string ...$tags): string
+    {
+        sort($tags, \SORT_STRING);
+
+        return $this->name("\0together\0" . implode("\0", $tags));
     }
 }

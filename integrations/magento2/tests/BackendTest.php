@@ -68,10 +68,10 @@ final class BackendTest extends TestCase
     public function testItemsThatWereSavedBesideACacheTypeAreCleanedByBothTheirTags(): void
     {
         $backend = new Backend(['dsn' => 'array:']);
-        $backend->save('data', 'menu', ['BLOCK_HTML', 'store', 'cat_c']);
+        $backend->save('data', 'menu', ['BLOCK_HTML', 'store', 'cat_c', 'MAGE']);
         (new CacheType($backend, 'BLOCK_HTML'))->clean(['store']);
         self::assertFalse($backend->test('menu'));
-        $backend->save('data', 'menu', ['BLOCK_HTML', 'store', 'cat_c']);
+        $backend->save('data', 'menu', ['BLOCK_HTML', 'store', 'cat_c', 'MAGE']);
         $backend->clean('matchingTag', ['cat_c', 'store', 'BLOCK_HTML']);
         self::assertFalse($backend->test('menu'));
     }
@@ -83,8 +83,8 @@ final class BackendTest extends TestCase
         $blocks = new CacheType($backend, 'BLOCK_HTML');
         $products = array_map(static fn(int $number): string => "CAT_P_{$number}", range(1, 10));
         foreach (['CAT_P', ...$products] as $changed) {
-            $backend->save('old prices', 'widget', ['CAT_P', 'BLOCK_HTML', 'CMS_B_footer', ...$products]);
-            $backend->save('other products', 'beside', ['BLOCK_HTML', 'CAT_P_11']);
+            $backend->save('old prices', 'widget', ['CAT_P', 'BLOCK_HTML', 'CMS_B_footer', ...$products, 'MAGE']);
+            $backend->save('other products', 'beside', ['BLOCK_HTML', 'CAT_P_11', 'MAGE']);
             $blocks->clean([$changed]);
             self::assertSame([false, true], [$backend->test('widget'), $backend->test('beside') !== false], $changed);
         }
@@ -93,15 +93,82 @@ final class BackendTest extends TestCase
     public function testItemsOfManyTagsAreCleanedByAnyTwoOfThem(): void
     {
         $backend = new Backend(['dsn' => 'array:']);
-        $tags = ['CAT_P_1', 'CONFIG', 'CMS_B_footer', 'CAT_P_2', 'STORE', 'CMS_P_7', 'CAT_C_3', 'FPC'];
+        $tags = ['CAT_P_1', 'CONFIG', 'CMS_B_footer', 'CAT_P_2', 'STORE', 'CMS_P_7', 'CAT_C_3', 'FPC', 'MAGE'];
         foreach ($tags as $one) {
             foreach (array_diff($tags, [$one]) as $other) {
                 $backend->save('data', 'page', $tags);
                 $backend->save('data', 'beside', array_values(array_diff($tags, [$other])));
-                $backend->clean('matchingTag', [$one, $other]);
+                $backend->clean('matchingTag', array_values(array_unique([$one, $other, 'MAGE'])));
                 self::assertSame([false, true], [$backend->test('page'), $backend->test('beside') !== false], "{$one} {$other}");
             }
         }
+    }
+
+    /** What no frontend of Magento has stamped may have all of the tags nevertheless. */
+    public function testItemsAreCleanedByTheTagOfFrontendsWhereverTheyHaveIt(): void
+    {
+        $backend = new Backend(['dsn' => 'array:']);
+        $lists = [['LAYOUT', 'handle', 'MAGE'], ['MAGE', 'handle', 'LAYOUT'], ['handle', 'MAGE', 'LAYOUT', 'FPC'], ['LAYOUT', 'MAGE', 'handle', 'HOME_IMAGE']];
+        foreach ($lists as $place => $tags) {
+            foreach ([['handle', 'MAGE'], ['handle', 'LAYOUT', 'MAGE'], ['MAGE', 'LAYOUT', 'handle'], ['handle', 'LAYOUT'], $tags] as $cleaned) {
+                $backend->save('data', 'page', $tags);
+                $backend->save('data', 'beside', ['handle', 'LAYOUT_', 'MAGE_']);
+                $backend->clean('matchingTag', $cleaned);
+                self::assertSame([false, true], [$backend->test('page'), $backend->test('beside') !== false], "{$place} " . implode(' ', $cleaned));
+            }
+        }
+    }
+
+    /** Its frontend puts the prefix before each tag. */
+    public function testShopsInOnePlaceCleanTheirOwnItems(): void
+    {
+        $backend = new class (['dsn' => 'array:']) extends Backend {
+            public function getIdsMatchingTags($tags = [])
+            {
+                throw new \LogicException('It walks.');
+            }
+        };
+        [$first, $second] = [new CacheType($backend, 'FPC', '526_'), new CacheType($backend, 'FPC', '0ab_')];
+        foreach ([$first, $second] as $shop) {
+            $shop->save('product', ['CAT_P_1']);
+        }
+        $first->clean(['CAT_P_1']);
+        self::assertSame([false, true], [$first->has('product'), $second->has('product')]);
+        $second->clean();
+        self::assertFalse($second->has('product'));
+    }
+
+    /** Such as handles of layouts. Of so many, most are not paired. */
+    public function testItemsOfManyTagsThatMayBeThoseOfATypeAreCleanedByAnyTwoOfThem(): void
+    {
+        $backend = new Backend(['dsn' => 'array:']);
+        $tags = ['catalog_product_view', 'CAT_P_1', ...array_map(static fn(string $letter): string => "handle_{$letter}", range('a', 'l')), 'CMS_P_7', 'LAYOUT'];
+        $other = ['catalog_product_view', 'CAT_P_1', ...array_map(static fn(string $letter): string => "handle_{$letter}", range('a', 'l')), 'FPC'];
+        foreach ($tags as $one) {
+            foreach (array_diff($tags, [$one]) as $with) {
+                $backend->save('data', 'page', [...$tags, 'MAGE']);
+                $backend->save('data', 'few', ['catalog_product_view', 'CAT_P_1', 'handle_a', 'MAGE']);
+                $backend->clean('matchingTag', [$one, $with, 'MAGE']);
+                self::assertSame([false, array_diff([$one, $with], ['catalog_product_view', 'CAT_P_1', 'handle_a']) !== []], [$backend->test('page'), $backend->test('few') !== false], "{$one} {$with}");
+            }
+            $backend->save('data', 'page', [...$tags, 'MAGE']);
+            $backend->save('data', 'elsewhere', [...$other, 'MAGE']);
+            (new CacheType($backend, 'LAYOUT'))->clean([$one]);
+            self::assertSame([false, true], [$backend->test('page'), $backend->test('elsewhere') !== false], $one);
+        }
+    }
+
+    public function testTwiceAsManyTagsOfAnItemTakeTwiceAsManyFurtherTags(): void
+    {
+        $backend = new class (['dsn' => 'array:']) extends Backend {
+            /** @param list<string> $tags */
+            public function stamps(array $tags): int
+            {
+                return \count($this->stamped($tags));
+            }
+        };
+        $handles = static fn(int $count): array => [...array_map(static fn(int $number): string => "handle_{$number}_", range(1, $count)), 'MAGE'];
+        self::assertLessThanOrEqual(2 * $backend->stamps($handles(200)), $backend->stamps($handles(400)) - 100);
     }
 
     /** Its version is that of the pair: no walk over the ids could find an item here, as the store lists none. */

@@ -165,9 +165,7 @@ final class LockStore implements SharedLockStoreInterface
 
     private static function name(Key $key): string
     {
-        $name = self::PREFIX . $key;
-
-        return isset($name[LarderKey::LONGEST]) ? self::PREFIX . hash('sha256', $name) : $name;
+        return LarderKey::fitting(self::PREFIX . $key, self::PREFIX);
     }
 
     /** The owner that a key is; the same in another process that it was sent to. */

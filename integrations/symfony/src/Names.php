@@ -62,7 +62,7 @@ final class Names
         }
         $key = $this->prefix . $key;
 
-        return isset($key[Key::LONGEST]) ? $this->prefix . self::SEPARATOR . hash('sha256', $key) : $key;
+        return isset($key[Key::LONGEST]) ? Key::fitting($key, $this->prefix . self::SEPARATOR) : $key;
     }
 
     public function tag(string $tag): string
@@ -92,6 +92,6 @@ final class Names
     /** A tag of Larder's has an end; Symfony's have none. */
     private static function legal(string $tag): string
     {
-        return \strlen($tag) > Tag::LONGEST ? self::SEPARATOR . hash('sha256', $tag) : $tag;
+        return Tag::fitting($tag, self::SEPARATOR);
     }
 }

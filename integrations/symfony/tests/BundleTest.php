@@ -297,6 +297,16 @@ final class BundleTest extends TestCase
         $this->service('wrong.pool', LarderAdapter::class);
     }
 
+    /** As the library reads it: with capitals or a space before it, and whatever looks like a scheme. Symfony would name the whole of it, with its password. */
+    public function testAProviderWithAWrongSchemeIsNoNameOfAService(): void
+    {
+        $this->boot("        cache: { pools: { capitals.pool: { adapter: cache.adapter.larder, provider: 'ARRAY:' }, spaced.pool: { adapter: cache.adapter.larder, provider: ' array:' }, wrong.pool: { adapter: cache.adapter.larder, provider: 'Redis-sentinel://:hunter2@host' } } }", ['capitals.pool', 'spaced.pool', 'wrong.pool'], larder: '~');
+        $this->service('capitals.pool', LarderAdapter::class);
+        $this->service('spaced.pool', LarderAdapter::class);
+        $this->expectExceptionMessage('The DSN scheme "redis-sentinel" is unknown; did you mean "redis+sentinel"?');
+        $this->service('wrong.pool', LarderAdapter::class);
+    }
+
     /**
      * @param list<string>          $opened
      * @param array<string, string> $environment

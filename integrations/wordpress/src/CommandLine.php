@@ -7,13 +7,22 @@ namespace Larder\WordPress;
 /** Looks after the object cache and the page cache. */
 final class CommandLine
 {
+    /** Options without a value. */
+    private const FLAGS = ['pages', 'force', 'tags'];
+
     public function __construct(
         private readonly Plugin $plugin,
     ) {}
 
-    /** Says what is in use, and why. */
-    public function status(): void
+    /**
+     * Says what is in use, and why.
+     *
+     * @param list<string>         $arguments
+     * @param array<string, mixed> $options
+     */
+    public function status(array $arguments = [], array $options = []): void
     {
+        $this->refuse($arguments, $options);
         $report = new Report($this->plugin);
         \WP_CLI::line($report->state());
         \WP_CLI::line($report->why());
@@ -22,9 +31,15 @@ final class CommandLine
         \WP_CLI::line((new PageReport($this->plugin->pages))->state());
     }
 
-    /** Says what is wrong and what to change; fails if anything is. */
-    public function doctor(): void
+    /**
+     * Says what is wrong and what to change; fails if anything is.
+     *
+     * @param list<string>         $arguments
+     * @param array<string, mixed> $options
+     */
+    public function doctor(array $arguments = [], array $options = []): void
     {
+        $this->refuse($arguments, $options);
         $served = Directory::served();
         $problems = [...(new Report($this->plugin))->problems(), ...$served === null ? [] : [$served]];
         foreach ($problems as $problem) {
@@ -44,31 +59,41 @@ final class CommandLine
      * [--pages]
      * : The page cache, with --site of this site only.
      *
-     * [--page=<url>]
+     * [--page[=<url>]]
      * : Only the page of this URL.
      *
-     * [--group=<group>]
+     * [--group[=<group>]]
      * : Only this group, of all sites.
      *
-     * [--site=<id>]
+     * [--site[=<id>]]
      * : Only this site.
      *
-     * @param list<string>          $arguments
-     * @param array<string, string> $options
+     * @param list<string>         $arguments
+     * @param array<string, mixed> $options
      */
     public function flush(array $arguments, array $options): void
     {
+        $options = $this->understood($options);
+        foreach ([['group', 'site'], ['group', 'page'], ['group', 'pages'], ['site', 'page'], ['pages', 'page']] as [$one, $other]) {
+            if (isset($options[$one], $options[$other])) {
+                \WP_CLI::error("--{$one} and --{$other} do not go together; nothing was flushed.");
+            }
+        }
         $site = isset($options['site']) ? Plugin::site($options['site']) : null;
         if ($site === null && isset($options['site'])) {
             \WP_CLI::error("There is no site with the number {$options['site']}; nothing was flushed.");
         }
         if (isset($options['pages']) || isset($options['page'])) {
             $pages = $this->plugin->pages;
+            $isThere = isset($options['page']) ? $pages->has($options['page']) : true;
             $mistake = match (true) {
                 isset($options['page']) => $pages->forget($options['page']),
                 $pages->flush($site) => null,
                 default => 'The store of pages could not be reached; nothing was flushed.',
             };
+            if ($mistake === null && $isThere === false) {
+                $mistake = "The cache had no page of {$options['page']} for visitors without cookies; `wp larder explain URL` says why.";
+            }
             $mistake === null ? \WP_CLI::success('Flushed.') : \WP_CLI::error($mistake);
 
             return;
@@ -81,7 +106,7 @@ final class CommandLine
             default => $cache->flush(),
         };
         if ($isFlushed && $isThere === false) {
-            \WP_CLI::warning("The cache has nothing of the group {$options['group']}; `wp larder groups` lists the groups.");
+            \WP_CLI::error("The cache has nothing of the group {$options['group']}; `wp larder groups` lists the groups.");
         } elseif ($isFlushed) {
             \WP_CLI::success('Flushed.');
         } elseif ($cache->backend() instanceof CacheBackend && Settings::ofThisSite()->journal() !== null) {
@@ -99,10 +124,10 @@ final class CommandLine
      * <url>
      * : The URL.
      *
-     * [--cookie=<name>]
+     * [--cookie[=<name>]]
      * : A cookie that the visitor has.
      *
-     * [--method=<method>]
+     * [--method[=<method>]]
      * : Another method than GET.
      *
      * [--tags]
@@ -113,14 +138,16 @@ final class CommandLine
      */
     public function explain(array $arguments, array $options): void
     {
-        $text = static fn(string $name, string $other): string => \is_string($options[$name] ?? null) ? $options[$name] : $other;
+        $options = $this->understood($options);
         $pages = $this->plugin->pages;
         if ($pages->installed() === []) {
             \WP_CLI::error('The page cache is off; say `wp larder enable --pages`.', false);
             exit(1);
         }
-        $cookie = $text('cookie', '');
-        $explained = $pages->explain($arguments[0], $cookie === '' ? [] : [$cookie => ''], $text('method', 'GET'));
+        if (preg_match('~^https?://[^/?#]~i', $arguments[0]) !== 1) {
+            \WP_CLI::error("{$arguments[0]} is no URL; URLs look like " . home_url('/') . '.');
+        }
+        $explained = $pages->explain($arguments[0], isset($options['cookie']) ? [$options['cookie'] => ''] : [], $options['method'] ?? 'GET');
         foreach ((new PageReport($pages))->explanation($explained) as $sentence) {
             \WP_CLI::line($sentence);
         }
@@ -152,17 +179,29 @@ final class CommandLine
         \WP_CLI::line(is_scalar($value) ? (string) $value : (string) wp_json_encode($value, JSON_PRETTY_PRINT));
     }
 
-    /** Lists the groups, and how many items each has. */
-    public function groups(): void
+    /**
+     * Lists the groups, and how many items each has.
+     *
+     * @param list<string>         $arguments
+     * @param array<string, mixed> $options
+     */
+    public function groups(array $arguments = [], array $options = []): void
     {
+        $this->refuse($arguments, $options);
         foreach ($this->cache()->groups() as $group => $items) {
             \WP_CLI::line(sprintf('%8d  %s', $items, $group));
         }
     }
 
-    /** Shows the figures of the store. */
-    public function stats(): void
+    /**
+     * Shows the figures of the store.
+     *
+     * @param list<string>         $arguments
+     * @param array<string, mixed> $options
+     */
+    public function stats(array $arguments = [], array $options = []): void
     {
+        $this->refuse($arguments, $options);
         foreach ($this->cache()->backend()->statistics() as $name => $figure) {
             \WP_CLI::line(sprintf('%-12s %s', $name, $figure));
         }
@@ -179,11 +218,12 @@ final class CommandLine
      * [--pages]
      * : That of the page cache.
      *
-     * @param list<string>          $arguments
+     * @param list<string>         $arguments
      * @param array<string, mixed> $options
      */
     public function enable(array $arguments, array $options): void
     {
+        $options = $this->understood($options);
         if (isset($options['pages'])) {
             $mistake = $this->plugin->pages->enable(isset($options['force']));
             $mistake === null ? \WP_CLI::success((new PageReport($this->plugin->pages))->state()) : \WP_CLI::error($mistake);
@@ -207,6 +247,7 @@ final class CommandLine
      */
     public function disable(array $arguments = [], array $options = []): void
     {
+        $options = $this->understood($options);
         if (isset($options['pages'])) {
             $mistake = $this->plugin->pages->disable();
             $mistake === null ? \WP_CLI::success('The page cache is off.') : \WP_CLI::error($mistake);
@@ -222,17 +263,62 @@ final class CommandLine
      *
      * ## OPTIONS
      *
-     * [--items=<number>]
+     * [--items[=<number>]]
      * : How many.
      *
-     * @param list<string>          $arguments
-     * @param array<string, string> $options
+     * @param list<string>         $arguments
+     * @param array<string, mixed> $options
      */
     public function bench(array $arguments, array $options): void
     {
-        $items = max(1, (int) ($options['items'] ?? 1_000));
-        foreach ((new Transients($items))->measure() as $operation => $times) {
+        $items = $this->understood($options)['items'] ?? '1000';
+        if (preg_match('/^[1-9]\d{0,6}$/D', $items) !== 1) {
+            \WP_CLI::error("--items takes a number from 1 to 9999999, and not {$items}.");
+        }
+        foreach ((new Transients((int) $items))->measure() as $operation => $times) {
             \WP_CLI::line(sprintf('%-7s median %8.2f µs, p95 %8.2f, p99 %8.2f, max %8.2f', $operation, $times['median'], $times['p95'], $times['p99'], $times['max']));
+        }
+    }
+
+    /**
+     * Refuses an option without its value, and a flag that is given one or is taken back.
+     *
+     * WP-CLI would drop an option without its value, and go on without it, unless its synopsis said that the value may be missing.
+     *
+     * @param array<string, mixed> $options true: without a value; false: as --no-NAME
+     *
+     * @return array<string, string>
+     */
+    private function understood(array $options): array
+    {
+        $understood = [];
+        foreach ($options as $name => $value) {
+            $text = \is_scalar($value) ? (string) $value : '';
+            $isFlag = \in_array($name, self::FLAGS, true);
+            if ($value === false) {
+                \WP_CLI::error("This command knows no --no-{$name}; nothing was done.");
+            } elseif ($isFlag && $value !== true) {
+                \WP_CLI::error("--{$name} takes no value, and was given {$text}; nothing was done.");
+            } elseif (!$isFlag && ($value === true || trim($text) === '')) {
+                \WP_CLI::error("--{$name} needs a value; nothing was done.");
+            }
+            $understood[$name] = $text;
+        }
+
+        return $understood;
+    }
+
+    /**
+     * WP-CLI leaves to commands that have no arguments what they are given.
+     *
+     * @param list<string>         $arguments
+     * @param array<string, mixed> $options
+     */
+    private function refuse(array $arguments, array $options): void
+    {
+        $given = [...$arguments, ...array_map(static fn(string $name): string => "--{$name}", array_keys($options))];
+        if ($given !== []) {
+            \WP_CLI::error("This command takes no arguments, and was given {$given[0]}.");
         }
     }
 

@@ -54,9 +54,11 @@ final class Library
 
     private static function unreachable(Settings $settings): Backend
     {
-        $mend = \class_exists(SharedMemory::class, false)
-            ? "it runs as another user than the web server (user id {$settings->owner}); run it as that user, or set larder.group"
-            : 'it has no extension larder; load it here, too';
+        $mend = match (true) {
+            !\class_exists(SharedMemory::class, false) => 'it has no extension larder; load it here, too',
+            PHP_SAPI === 'cli' => "it runs as another user than the web server (user id {$settings->owner}); run it as that user, or set larder.group",
+            default => "the drop-in was written for another user (user id {$settings->owner}); make wp-content writable and open the settings, or say `wp larder enable`",
+        };
         $why = "This process does not share the pool {$settings->pool} with the web server, as {$mend}. ";
         $journal = $settings->journal();
         if ($journal === null || !is_writable(\dirname($journal))) {

@@ -75,6 +75,9 @@ final class ObjectCache
     /** @var array<array-key, array<array-key, true>> what was missing in other groups, for the page cache: what fills them may change a page */
     public array $absences = [];
 
+    /** @var ?\Closure(string, bool, int|string|null): void takes the group of what was set, counted or deleted, whether only what had been missing is there again, and its id, null for all of the group; the page cache sets it */
+    public ?\Closure $tells = null;
+
     private int $pendingCount = 0;
 
     /** @var array<array-key, array<array-key, true>> what the store could not take */
@@ -226,19 +229,20 @@ final class ObjectCache
 
             return true;
         }
+        $isFill = $this->tells !== null && (isset($this->absences[$group][$id]) || $this->hasMissed($group, $id)) && !$this->knows($group, $id);
         if ($key !== 'last_changed' && $this->isJudged($group)) {
             $this->setJudged($group, $id, $data, $expire);
-
-            return true;
+        } else {
+            $data = \is_object($data) ? clone $data : $data;
+            [$name, $tags] = $this->place($group, $id);
+            $this->note($group, $id, $this->backend->set($name, $data, $this->ttl($expire), $tags));
+            if ($key === 'last_changed') {
+                $this->touch($group, $id);
+            }
+            unset($this->missed[$group][$id]);
+            $this->cache[$group][$id] = $data;
         }
-        $data = \is_object($data) ? clone $data : $data;
-        [$name, $tags] = $this->place($group, $id);
-        $this->note($group, $id, $this->backend->set($name, $data, $this->ttl($expire), $tags));
-        if ($key === 'last_changed') {
-            $this->touch($group, $id);
-        }
-        unset($this->missed[$group][$id]);
-        $this->cache[$group][$id] = $data;
+        $this->tells === null || ($this->tells)($group, $isFill, $id);
 
         return true;
     }
@@ -353,6 +357,7 @@ final class ObjectCache
         $this->forget($group, $id);
         if (!isset($this->non_persistent_groups[$group])) {
             $existed = $this->backend->delete([$this->place($group, $id)[0]]) !== [] || $existed;
+            $this->tells === null || ($this->tells)($group, false, $id);
         }
 
         return $existed;
@@ -384,6 +389,9 @@ final class ObjectCache
                 if (isset($names[$name])) {
                     $deleted[$names[$name]] = true;
                 }
+            }
+            foreach ($keys as $key) {
+                $this->tells === null || ($this->tells)($known, false, $this->id($key, $known));
             }
         }
 
@@ -467,7 +475,13 @@ final class ObjectCache
         unset($this->cache[$group], $this->missed[$group], $this->pending[$group], $this->onlyHere[$group]);
         $this->flushes[] = "flush of group {$group}";
 
-        return isset($this->non_persistent_groups[$group]) || $this->backend->invalidate([$this->groupTag((string) $group)]);
+        if (isset($this->non_persistent_groups[$group])) {
+            return true;
+        }
+        $isFlushed = $this->backend->invalidate([$this->groupTag((string) $group)]);
+        $this->tells === null || ($this->tells)((string) $group, false, null);
+
+        return $isFlushed;
     }
 
     /** Whether the store has something of a group; null: it cannot tell. */
@@ -764,6 +778,7 @@ final class ObjectCache
 
                 return false;
             }
+            $this->tells === null || ($this->tells)($group, false, $id);
             if ($sum !== null && $sum !== false) {
                 return $this->cache[$group][$id] = $sum;
             }
@@ -851,6 +866,8 @@ final class ObjectCache
             $gone[$id] = true;
             if ($isJudged) {
                 $this->missed[$group][$id] = $isAfter ? $this->backend->requestToken((string) $name) : $this->backend->token((string) $name);
+            } else {
+                $this->absences[$group][$id] = true;
             }
         }
 

@@ -44,7 +44,10 @@ final class Opening
         $cache = new ObjectCache($backend, $settings->prefix(), $settings->everything(), $settings->maxTtl, $settings->kept);
         $cache->add_non_persistent_groups($settings->ignored);
         if (PHP_SAPI === 'cli' && $settings->directory !== null) {
-            @touch("{$settings->directory}/heard-on-the-command-line");
+            $heard = "{$settings->directory}/heard-on-the-command-line";
+            Directory::asOwner($settings->directory, static function () use ($heard): void {
+                is_file($heard) ? @touch($heard) : Directory::put($heard, '');
+            });
         }
 
         return $cache;

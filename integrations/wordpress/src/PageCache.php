@@ -13,6 +13,9 @@ final class PageCache
     /** Seconds for which an old page may be served at most, whatever the owner says. */
     public const LONGEST_STALE = 600;
 
+    /** Nanoseconds between two kills for entries of plugins in the object cache. */
+    private const PAUSE = 50_000_000;
+
     /** Seconds that a page is kept, if the owner says nothing else. */
     public const TTL = 3_600;
 
@@ -28,6 +31,11 @@ final class PageCache
     private ?PageRecording $recording = null;
 
     private ?PageQueries $queries = null;
+
+    /** @var array<string, true> groups of the object cache that have changed, as their tags name them, of which the store does not know yet */
+    private array $regrouped = [];
+
+    private int $nextGroups = 0;
 
     /** Whether the address of the request is that of a page. */
     private ?bool $isPage = null;
@@ -97,6 +105,18 @@ final class PageCache
             add_action($hook, fn(mixed $name): mixed => \is_string($name) ? $this->keptAnew(PageTags::of('transient', $name), $name) : null, \PHP_INT_MAX);
             add_action(str_replace('_transient', '_site_transient', $hook), fn(mixed $name): mixed => \is_string($name) ? $this->keptAnew(PageTags::of('transient', $name, 0), $name) : null, \PHP_INT_MAX);
         }
+        $cache = ObjectCache::current();
+        if ($cache !== null) {
+            $cache->tells = $this->regrouped(...);
+            add_action('shutdown', $this->tellGroups(...), \PHP_INT_MAX - 1);
+            add_filter('query', function (mixed $sql): mixed {
+                if ($this->regrouped !== [] && hrtime(true) >= $this->nextGroups) {
+                    $this->tellGroups();
+                }
+
+                return $sql;
+            }, \PHP_INT_MAX);
+        }
         $request = $GLOBALS['larder_page'] ?? null;
         if (!$request instanceof PageRequest || is_admin()) {
             return;
@@ -116,7 +136,7 @@ final class PageCache
             // PHP may keep the drop-in of before for a while. A page that its rules allow would be served by the new ones, as those only look for it.
             $this->recording->exclude('rules');
         }
-        $this->queries?->watch($this->recording->noteTable(...), $this->recording->noteList(...));
+        $this->queries?->watch($this->recording->noteTable(...), $this->recording->noteList(...), $this->recording->noteLook(...));
     }
 
     /**
@@ -244,6 +264,48 @@ final class PageCache
         }
     }
 
+    /**
+     * A plugin has other entries of its own in the object cache.
+     *
+     * @param bool            $isFill whether only what had been missing is there again, as far as this request has not changed what it was made from
+     * @param int|string|null $id     null: all of the group
+     */
+    private function regrouped(string $group, bool $isFill, int|string|null $id): void
+    {
+        if ($isFill && $this->queries?->hasWritten !== true) {
+            return;
+        }
+        $place = $group === PageTags::NAMELESS && $id !== null ? PageTags::ofNameless($id) : $group;
+        if (isset($this->regrouped[$place]) && hrtime(true) < $this->nextGroups || !PageRecording::isOfPlugin($group, (string) $id) || $this->isVisit()) {
+            return;
+        }
+        $this->regrouped[$place] = true;
+        if (hrtime(true) >= $this->nextGroups) {
+            $this->tellGroups();
+        }
+    }
+
+    private function tellGroups(): void
+    {
+        if ($this->regrouped === []) {
+            return;
+        }
+        $groups = array_map(strval(...), array_keys($this->regrouped));
+        $this->regrouped = [];
+        foreach ($groups as $group) {
+            $tag = PageTags::of('group', $group, 0);
+            // Which groups a page reads is known only at its end, so the store is told in any case.
+            if ($this->store()->isWatched(PageTags::bucket($tag)) === true) {
+                $this->kill([$tag], 'group ' . (str_starts_with($group, PageTags::NAMELESS . '/') ? PageTags::NAMELESS : $group));
+            } else {
+                $this->uncommitted += $this->transactions->isOpen() ? [$tag => true] : [];
+                $this->store()->invalidate([$tag]);
+            }
+        }
+        // A save may change thousands of entries.
+        $this->nextGroups = hrtime(true) + self::PAUSE;
+    }
+
     /** Whether this request only asks for a page, for any visitor. */
     public function isVisit(): bool
     {
@@ -277,12 +339,8 @@ final class PageCache
      */
     public function forget(string $url): ?string
     {
-        $home = (string) preg_replace('~^([a-z]+://[^/]+).*$~i', '$1', home_url());
-        $address = match (true) {
-            str_starts_with($url, '/') => $home . $url,
-            preg_match('~^https?://~i', $url) !== 1 => "http://{$url}",
-            default => $url,
-        };
+        $home = self::home();
+        $address = self::address($url);
         $parts = parse_url($address);
         $host = strtolower(($parts['host'] ?? '') . (isset($parts['port']) ? ":{$parts['port']}" : ''));
         $site = match (true) {
@@ -299,7 +357,15 @@ final class PageCache
         $uri = $this->decision($address)['uri'];
         $at = $host . ($uri !== '' ? $uri : (string) preg_replace('~^[a-z]+://[^/?#]*|#.*$~i', '', $address));
 
-        return $this->kill([PageTags::of('url', $at, $site)], "page {$at}") ? null : __('The store of pages does not answer; the page was not cleared.', 'larder');
+        return $this->kill([PageTags::ofUrl($at, (int) $site)], "page {$at}") ? null : __('The store of pages does not answer; the page was not cleared.', 'larder');
+    }
+
+    /** @return ?bool whether there is a page of a URL for a visitor without cookies; null: the store cannot tell */
+    public function has(string $url): ?bool
+    {
+        $page = $this->installed() === [] ? null : $this->explain(self::address($url))['page'];
+
+        return $page === null && $this->installed() !== [] && $this->trouble() !== null ? null : $page !== null && !isset($page['pass']);
     }
 
     /**
@@ -328,6 +394,22 @@ final class PageCache
     public function mayKeep(string $url): bool
     {
         return $this->decision($url)['why'] === '';
+    }
+
+    /** The beginning of all addresses of this site's host. */
+    private static function home(): string
+    {
+        return (string) preg_replace('~^([a-z]+://[^/]+).*$~i', '$1', home_url());
+    }
+
+    /** An address of which a person may have left out the beginning. */
+    private static function address(string $url): string
+    {
+        return match (true) {
+            str_starts_with($url, '/') => self::home() . $url,
+            preg_match('~^https?://~i', $url) !== 1 => "http://{$url}",
+            default => $url,
+        };
     }
 
     /**

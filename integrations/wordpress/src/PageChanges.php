@@ -39,7 +39,7 @@ final class PageChanges
     private const BUILDING = ['wp_template', 'wp_template_part', 'wp_global_styles', 'wp_navigation', 'wp_block', 'wp_font_family', 'wp_font_face', 'nav_menu_item', 'custom_css'];
 
     /** What of a post places it in lists. */
-    private const PLACING = ['post_status', 'post_type', 'post_author', 'post_date', 'post_parent', 'menu_order', 'post_password', 'post_title', 'post_name'];
+    private const PLACING = ['post_status', 'post_type', 'post_author', 'post_date', 'post_parent', 'menu_order', 'post_password', 'post_title', 'post_name', 'post_mime_type'];
 
     /** What of a post names lists that it is in. */
     private const NAMING = ['post_type', 'post_author', 'post_parent'];
@@ -194,8 +194,7 @@ final class PageChanges
 
     public function unrelated(mixed $id, mixed $gone, mixed $taxonomy): void
     {
-        $post = is_numeric($id) ? get_post((int) $id) : null;
-        if (!$post instanceof \WP_Post) {
+        if (!is_numeric($id)) {
             return;
         }
         $lists = [];
@@ -204,6 +203,13 @@ final class PageChanges
             if ($term instanceof \WP_Term) {
                 array_push($lists, ...$this->listsOf($term));
             }
+        }
+        $post = get_post((int) $id);
+        if (!$post instanceof \WP_Post) {
+            // Users, comments and others may have terms as well, and a page that shows these has the number alone.
+            $this->kill([PageTags::of('post', (int) $id), ...$lists], "terms of {$id}");
+
+            return;
         }
         self::isSeen($post->post_status) ? $this->placed($post, $lists) : $this->kill([PageTags::of('post', $post->ID), PageTags::of('all', $post->post_type), PageTags::of('all', 'any')], "post {$post->ID}");
     }

@@ -40,26 +40,28 @@ final class PageFiles implements PageStore
     /**
      * @param int   $bytes    that all pages may take
      * @param int   $files    how many they may be
-     * @param float $patience seconds that this request waits for other writers in all
+     * @param float $timeLeft seconds that this request waits for other writers in all
      */
     public function __construct(
         private readonly string $directory,
         private readonly int $bytes = 256 << 20,
         private readonly int $files = 50_000,
-        private float $patience = 5.0,
+        private float $timeLeft = 5.0,
     ) {}
 
     /** @return ?string why pages cannot lie there, in a sentence */
     public function prepare(): ?string
     {
-        foreach ([$this->directory, "{$this->directory}/locks"] as $directory) {
-            if (!is_dir($directory) && !@mkdir($directory, 0o700) && !is_dir($directory)) {
-                return "The directory {$directory} could not be made; make the one above it writable for PHP.";
+        return $this->asOwner(function (): ?string {
+            foreach ([$this->directory, "{$this->directory}/locks"] as $directory) {
+                if (!is_dir($directory) && !@mkdir($directory, 0o700) && !is_dir($directory)) {
+                    return "The directory {$directory} could not be made; make the one above it writable for PHP.";
+                }
+                $this->own($directory);
             }
-            $this->own($directory);
-        }
 
-        return $this->invalidate(['everything']) ? null : $this->trouble;
+            return $this->invalidate(['everything']) ? null : $this->trouble;
+        });
     }
 
     public function fill(PageRequest $request, array $page, array $tags, int $seconds): bool
@@ -74,43 +76,13 @@ final class PageFiles implements PageStore
         }
         $path = $this->directory . '/' . PageHit::file($request->key);
         $text = self::packed($page);
-        if (\strlen($text) > $this->bytes / self::FOLDERS || !$this->makeRoom(\dirname($path), basename($path), \strlen($text))) {
-            return false;
-        }
-        if (!$this->put($path, $text)) {
-            // What is there was made before.
-            @unlink($path);
-            $this->trouble = "The directory {$this->directory} takes no pages; see whether its disk is full, and whether PHP may write to it.";
 
-            return false;
-        }
-        // What ends first makes room first.
-        @touch($path, time() + $seconds);
-
-        return true;
+        return \strlen($text) <= $this->bytes / self::FOLDERS && $this->asOwner(fn(): bool => $this->makeRoom(\dirname($path), basename($path), \strlen($text)) && $this->store($path, $text, time() + $seconds));
     }
 
     public function invalidate(array $tags, int $stale = 0): bool
     {
-        if ($tags === []) {
-            return true;
-        }
-        $lock = @fopen("{$this->directory}/log.lock", 'c');
-        if ($lock === false || !$this->hold($lock)) {
-            // Without a log no page is served. A writer that is stopped goes on with a log that counts no more.
-            return $this->forgetLog() || $this->fail();
-        }
-        $this->own("{$this->directory}/log.lock");
-        try {
-            $log = PageRequest::log($this->directory);
-            if ($log === null || $log[1] > self::LONGEST_LOG || \in_array('everything', $tags, true)) {
-                return $this->begin() || $this->fail();
-            }
-
-            return $this->append("{$this->directory}/log-{$log[0]}", $tags) || $this->forgetLog() || $this->fail();
-        } finally {
-            fclose($lock);
-        }
+        return $tags === [] || $this->asOwner(fn(): bool => $this->note($tags)) || $this->fail();
     }
 
     public function watch(string $tag): bool
@@ -120,13 +92,16 @@ final class PageFiles implements PageStore
             return true;
         }
         $folder = \dirname($file);
-        if (!is_dir($folder) && !@mkdir($folder, 0o700) && !is_dir($folder) || !@touch($file)) {
-            return false;
-        }
-        $this->own($folder);
-        $this->own($file);
 
-        return true;
+        return $this->asOwner(function () use ($folder, $file): bool {
+            if (!is_dir($folder) && !@mkdir($folder, 0o700) && !is_dir($folder) || !@touch($file)) {
+                return false;
+            }
+            $this->own($folder);
+            $this->own($file);
+
+            return true;
+        });
     }
 
     public function isWatched(string $tag): bool
@@ -155,7 +130,7 @@ final class PageFiles implements PageStore
 
     public function keep(string $name, array $what): void
     {
-        $this->put("{$this->directory}/kept-{$name}", self::hashed(serialize($what)));
+        $this->asOwner(fn(): bool => $this->put("{$this->directory}/kept-{$name}", self::hashed(serialize($what))));
     }
 
     public function trouble(): ?string
@@ -166,15 +141,57 @@ final class PageFiles implements PageStore
     /** Deletes everything, the directory as well. */
     public function remove(): void
     {
-        if (!is_dir($this->directory)) {
+        $this->asOwner(fn() => self::delete($this->directory));
+    }
+
+    private static function delete(string $path): void
+    {
+        if (is_link($path) || !is_dir($path)) {
+            @unlink($path);
+
             return;
         }
-        foreach (new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator($this->directory, \FilesystemIterator::SKIP_DOTS), \RecursiveIteratorIterator::CHILD_FIRST) as $file) {
-            if ($file instanceof \SplFileInfo) {
-                $file->isDir() && !$file->isLink() ? @rmdir($file->getPathname()) : @unlink($file->getPathname());
-            }
+        foreach (array_diff(@scandir($path) ?: [], ['.', '..']) as $name) {
+            self::delete("{$path}/{$name}");
         }
-        @rmdir($this->directory);
+        @rmdir($path);
+    }
+
+    /** @param int $end in Unix time */
+    private function store(string $path, string $text, int $end): bool
+    {
+        if (!$this->put($path, $text)) {
+            // What is there was made before.
+            @unlink($path);
+            $this->trouble = "The directory {$this->directory} takes no pages; see whether its disk is full, and whether PHP may write to it.";
+
+            return false;
+        }
+        // What ends first makes room first.
+        @touch($path, $end);
+
+        return true;
+    }
+
+    /** @param list<string> $tags that are invalidated */
+    private function note(array $tags): bool
+    {
+        $lock = @fopen("{$this->directory}/log.lock", 'c');
+        if ($lock === false || !$this->hold($lock)) {
+            // Without a log no page is served. A writer that is stopped goes on with a log that counts no more.
+            return $this->forgetLog();
+        }
+        $this->own("{$this->directory}/log.lock");
+        try {
+            $log = PageRequest::log($this->directory);
+            if ($log === null || $log[1] > self::LONGEST_LOG || \in_array('everything', $tags, true)) {
+                return $this->begin();
+            }
+
+            return $this->append("{$this->directory}/log-{$log[0]}", $tags) || $this->forgetLog();
+        } finally {
+            fclose($lock);
+        }
     }
 
     /**
@@ -185,12 +202,12 @@ final class PageFiles implements PageStore
     private function hold($lock): bool
     {
         while (!flock($lock, \LOCK_EX | \LOCK_NB)) {
-            if ($this->patience <= 0.0) {
+            if ($this->timeLeft <= 0.0) {
                 return false;
             }
             $began = hrtime(true);
             usleep(5_000);
-            $this->patience -= (hrtime(true) - $began) / 1e9;
+            $this->timeLeft -= (hrtime(true) - $began) / 1e9;
         }
 
         return true;
@@ -239,8 +256,14 @@ final class PageFiles implements PageStore
 
     private function forgetLog(): bool
     {
-        foreach (glob("{$this->directory}/log-*") ?: [] as $log) {
-            if (!@unlink($log) && is_file($log)) {
+        // Not by glob(), which would take some of what a path may have in it for patterns.
+        $names = @scandir($this->directory);
+        if ($names === false) {
+            // What this user may not see is not gone.
+            return @stat(\dirname($this->directory) . '/.') !== false && !file_exists($this->directory);
+        }
+        foreach (array_filter($names, static fn(string $name): bool => str_starts_with($name, 'log-')) as $log) {
+            if (!@unlink("{$this->directory}/{$log}") && is_file("{$this->directory}/{$log}")) {
                 return false;
             }
         }
@@ -336,13 +359,26 @@ final class PageFiles implements PageStore
         return \is_array($what) ? $what : [];
     }
 
-    /** What root makes on the command line, the web server must be able to change. */
+    /**
+     * @template T
+     *
+     * @param \Closure(): T $changes files in the directory
+     *
+     * @return T
+     */
+    private function asOwner(\Closure $changes): mixed
+    {
+        return PHP_SAPI === 'cli' ? Directory::asOwner(\dirname($this->directory), $changes) : $changes();
+    }
+
+    /** What a web server makes that runs as root, the owner of the directory must be able to change. A link in its place leads to what is none of its. */
     private function own(string $path): void
     {
         if (\function_exists('posix_geteuid') && posix_geteuid() === 0) {
             $owner = @fileowner(\dirname($this->directory));
-            if ($owner !== false && $owner !== 0 && @fileowner($path) === 0) {
-                @chown($path, $owner);
+            $status = $owner === false || $owner === 0 ? false : @lstat($path);
+            if ($status !== false && $status['uid'] === 0) {
+                @lchown($path, (int) $owner);
             }
         }
     }

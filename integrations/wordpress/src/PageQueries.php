@@ -18,6 +18,12 @@ final class PageQueries
     /** Functions of WordPress that read posts by SQL of their own. Neither a hook nor the object cache tells of it. */
     private const UNTOLD = ['count_many_users_posts' => true, 'get_available_post_mime_types' => true, 'get_page_by_title' => true];
 
+    /** Functions of WordPress that look for meta otherwise than by what it belongs to. Any change of such may be one of what they find. */
+    private const HIDDEN = ['attachment_url_to_postid' => true, 'get_metadata_by_mid' => true];
+
+    /** What WordPress looks for one user by, and the group of the object cache that has the users who were found. */
+    private const USERS = ['ID' => 'users', 'user_login' => 'userlogins', 'user_email' => 'useremail', 'user_nicename' => 'userslugs'];
+
     /** Functions of WordPress that move posts between lists, and of which no hook tells where these were before. */
     private const MOVING = ['set_post_type' => true, 'wp_media_attach_action' => true];
 
@@ -28,6 +34,9 @@ final class PageQueries
     private array $written = [];
 
     private int $next = 0;
+
+    /** Whether the request has written to a table of which no hook of WordPress tells. */
+    public bool $hasWritten = false;
 
     /** @var list<string> what paths of WordPress's own code begin with */
     private array $core = [];
@@ -40,6 +49,9 @@ final class PageQueries
 
     /** @var ?\Closure(): void is told that the page being made lists posts, where nothing tells which */
     private ?\Closure $lists = null;
+
+    /** @var ?\Closure(string, string): void takes what the page being made looks for a user by: a group of the object cache, and a key */
+    private ?\Closure $looks = null;
 
     /**
      * @param \Closure(list<string>): void $wrote   takes tables
@@ -70,11 +82,22 @@ final class PageQueries
     /**
      * @param \Closure(string): void $reads takes each table that a page reads from now on in a way that nothing else tells of
      * @param \Closure(): void       $lists is told when WordPress itself lists or looks for posts in such a way
+     * @param \Closure(string, string): void $looks takes the group and the key in the object cache of each user whom WordPress looks for, found or not
      */
-    public function watch(\Closure $reads, \Closure $lists): void
+    public function watch(\Closure $reads, \Closure $lists, \Closure $looks): void
     {
         $this->reads = $reads;
         $this->lists = $lists;
+        $this->looks = $looks;
+        add_filter('alloptions', function (mixed $options) use ($reads): mixed {
+            // Three frames are of hooks. What WordPress itself takes of the list, the page has asked for by name.
+            $loads = debug_backtrace(\DEBUG_BACKTRACE_IGNORE_ARGS, 4)[3] ?? [];
+            if (($loads['function'] ?? '') !== 'wp_load_alloptions' || !$this->isOfCore($loads['file'] ?? '')) {
+                $reads(PageTables::together($this->database->options, $this->database));
+            }
+
+            return $options;
+        }, \PHP_INT_MAX);
     }
 
     private function see(mixed $sql): mixed
@@ -104,9 +127,12 @@ final class PageQueries
         foreach (PageTables::read($sql) as $table) {
             if ($this->own[$table] ??= PageTables::isOwn($table, $this->database)) {
                 $caller ??= $this->caller();
-                $isKnown = $this->isOfCore($caller['file']);
+                $isKnown = $this->isOfCore($caller['file']) && !isset(self::HIDDEN[$caller['function']]);
                 if ($isKnown && isset(self::UNTOLD[$caller['function']]) && $this->lists !== null) {
                     ($this->lists)();
+                }
+                if ($isKnown && $caller['function'] === 'get_data_by' && $this->looks !== null && preg_match('~\bWHERE (\w+) = \'((?:[^\'\\\\]|\\\\.)*)\' LIMIT 1$~Ds', $sql, $asked) === 1 && isset(self::USERS[$asked[1]])) {
+                    ($this->looks)(self::USERS[$asked[1]], stripslashes($asked[2]));
                 }
             } else {
                 $keeper = PageTables::bookkeeper($table);
@@ -122,6 +148,7 @@ final class PageQueries
         foreach (PageTables::written($sql) as $table) {
             $isTold = PageTables::isTold($table, $this->database) && $this->isOfCore(($caller ??= $this->caller())['file']);
             if (!$isTold) {
+                $this->hasWritten = true;
                 $this->written[PageTables::together($table, $this->database)] = true;
             }
             if ($table === $this->database->posts && (!$isTold || isset(self::MOVING[$caller['function'] ?? '']))) {

@@ -16,10 +16,19 @@ final class PageRecording
 {
     /** Groups that hold nothing of the site's content, or what the hooks of queries know closer. */
     private const KNOWN = [
-        'default' => true, 'larder-page' => true, Figures::GROUP => true, 'themes' => true, 'theme_json' => true, 'theme_files' => true, 'translation_files' => true, 'plugins' => true, 'block_patterns' => true, 'blocks' => true, 'fonts' => true,
+        'larder-page' => true, Figures::GROUP => true, 'themes' => true, 'theme_json' => true, 'theme_files' => true, 'translation_files' => true, 'plugins' => true, 'block_patterns' => true, 'blocks' => true, 'fonts' => true,
         'comment-queries' => true, 'user-queries' => true, 'site-queries' => true, 'network-queries' => true, 'userlogins' => true, 'useremail' => true, 'userslugs' => true, 'usernicename' => true,
         'sites' => true, 'site-details' => true, 'networks' => true, 'blog-details' => true, 'blog-lookup' => true, 'blog-id-cache' => true, 'blog_meta' => true, 'site-options' => true, 'rss' => true, 'image_editor' => true,
     ];
+
+    /** Groups of WordPress whose entries have tags of their own. */
+    private const OWN = [
+        'posts' => true, 'post-queries' => true, 'post_meta' => true, 'terms' => true, 'term-queries' => true, 'term_meta' => true, 'users' => true, 'user_meta' => true,
+        'comment' => true, 'comment_meta' => true, 'options' => true, 'bookmark' => true, 'counts' => true, 'calendar' => true, 'timeinfo' => true, 'transient' => true, 'site-transient' => true,
+    ];
+
+    /** Entries without a group that are WordPress's own, and say nothing of the site's content. */
+    private const NAMELESS = '/^(?:\d+:)?(?:is_blog_installed|icon_files|mime_type_icon_.*)$/sD';
 
     /** What lists are ordered by without the text of posts moving them. */
     private const FIRM = ['' => true, 'none' => true, 'date' => true, 'post_date' => true, 'id' => true, 'author' => true, 'title' => true, 'post_title' => true, 'name' => true, 'post_name' => true, 'type' => true, 'parent' => true, 'menu_order' => true, 'post__in' => true, 'post_name__in' => true, 'post_parent__in' => true];
@@ -42,11 +51,17 @@ final class PageRecording
     /** @var array<string, true> */
     private array $lists = [];
 
+    /** @var list<array{string, string}> users that were looked for, whether there are such or not: the group and the key that the object cache has them under */
+    private array $lookedFor = [];
+
     /** @var array<string, true> actions of nonces */
     private array $nonces = [];
 
     /** @var array<string, true> what forbids to store the page */
     private array $facts = [];
+
+    /** @var array<string, true> groups of plugins that the page has read, as their tags name them */
+    private array $watched = [];
 
     private int $level = 0;
 
@@ -119,6 +134,12 @@ final class PageRecording
     public function noteList(): void
     {
         $this->list('list', 'any');
+    }
+
+    /** Notes that the page looks for a user: one that is not there may come. */
+    public function noteLook(string $group, string $key): void
+    {
+        $this->ends || $this->lookedFor[] = [$group, $key];
     }
 
     /** Something that pages show has changed while this one was made. */
@@ -241,8 +262,9 @@ final class PageRecording
         $kept[] = 'Vary: Accept-Encoding';
         $names = implode(' ', array_map(HttpPurger::name(...), $tags));
         $shared = $this->options['cdn_seconds'] ?? 0;
+        $most = apply_filters('larder_cdn_header_bytes', self::MOST_HEADERS);
         // A CDN that does not know all tags could not be told of all changes.
-        $isShared = !$hasControl && \is_int($shared) && $shared > 0 && \strlen(implode("\r\n", $kept)) + 2 * \strlen($names) <= self::MOST_HEADERS;
+        $isShared = !$hasControl && \is_int($shared) && $shared > 0 && \strlen(implode("\r\n", $kept)) + 2 * \strlen($names) <= (\is_int($most) ? $most : self::MOST_HEADERS);
         if ($isShared) {
             $stale = $this->options['cdn_stale'] ?? 0;
             $kept[] = "Cache-Control: public, max-age=0, s-maxage={$shared}" . (\is_int($stale) && $stale > 0 ? ", stale-while-revalidate={$stale}" : '');
@@ -547,7 +569,9 @@ final class PageRecording
         $this->list('list', 'users');
         $of = $query instanceof \WP_User_Query ? $query->query_vars : [];
         $orders = $of['orderby'] ?? 'login';
-        if (($of['meta_key'] ?? '') !== '' || ($of['meta_query'] ?? []) !== [] || !\is_string($orders) || str_contains($orders, 'meta')) {
+        // A role or a capability may also be given by meta alone.
+        $isByRole = array_filter(array_intersect_key($of, ['role' => 0, 'role__in' => 0, 'role__not_in' => 0, 'capability' => 0, 'capability__in' => 0, 'capability__not_in' => 0])) !== [];
+        if ($isByRole || ($of['meta_key'] ?? '') !== '' || ($of['meta_query'] ?? []) !== [] || !\is_string($orders) || str_contains($orders, 'meta')) {
             $this->list('all', 'users');
         }
 
@@ -572,11 +596,16 @@ final class PageRecording
     private function tags(int $status): array
     {
         $tags = $this->lists;
+        foreach ($this->lookedFor as [$group, $key]) {
+            if (trim($key) === '' || wp_cache_get($key, $group) === false) {
+                $tags[PageTags::of('list', 'users')] = true;
+            }
+        }
         foreach (['site', ...$status === 404 ? ['list/any', 'list/users', 'any'] : []] as $kind) {
             $tags[PageTags::of($kind, site: $this->site)] = true;
         }
         $tags['network'] = true;
-        $tags[PageTags::of('url', substr((string) strrchr($this->request->key, '|'), 1), $this->site)] = true;
+        $tags[PageTags::ofUrl(substr((string) strrchr($this->request->key, '|'), 1), $this->site)] = true;
         foreach ([0 => ($this->request->options[0] ?? []) + array_fill_keys(self::EARLY, true)] + $this->request->options as $site => $options) {
             foreach (array_keys($options) as $option) {
                 $tags += $this->ofOption((string) $option, $site === 0 ? $this->site : $site);
@@ -656,7 +685,32 @@ final class PageRecording
             return [PageTags::of('list', isset($paths[$parts[1]]) ? 'page' : 'any', $this->site) => true];
         }
 
-        return [(string) $this->ofRead($group, $id) => true];
+        if ($group === PageTags::NAMELESS && (!wp_using_ext_object_cache() || !self::isOfPlugin($group, $id))) {
+            // Without one nothing is kept there that this request has not made.
+            return [];
+        }
+        $tags = [(string) $this->ofRead($group, $id) => true];
+        $places = $group === PageTags::NAMELESS ? [$group, PageTags::ofNameless($id)] : [$group];
+        foreach (self::isOfPlugin($group, $id) ? $places : [] as $place) {
+            if (!isset($this->watched[$place])) {
+                $this->watched[$place] = true;
+                $tag = PageTags::of('group', $place, 0);
+                $this->store->watch(PageTags::bucket($tag));
+                $tags[$tag] = true;
+            }
+        }
+
+        return $tags;
+    }
+
+    /** Whether an entry of the object cache is a plugin's own, so that only that knows what it was made from. */
+    public static function isOfPlugin(string $group, string $id): bool
+    {
+        if ($group === PageTags::NAMELESS) {
+            return preg_match(self::NAMELESS, $id) !== 1;
+        }
+
+        return !isset(self::KNOWN[$group]) && !isset(self::OWN[$group]) && !str_ends_with($group, '_relationships');
     }
 
     /** @return array<string, true> by what name WordPress keeps whether a page has the path that was asked for, or a part of it */

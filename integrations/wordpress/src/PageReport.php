@@ -117,6 +117,8 @@ final class PageReport
             'transient' => __('transient %s', 'larder'),
             /* translators: %s: which one, or nothing. */
             'table' => __('table %s', 'larder'),
+            /* translators: %s: which one, or nothing. */
+            'group' => __('group %s', 'larder'),
             'transaction' => __('transaction', 'larder'),
             /* translators: %s: which one, or nothing. */
             'page' => __('page %s', 'larder'),

@@ -14,7 +14,7 @@ final class PageTables
     /** What a query does with tables, by the first three letters of its first word. */
     private const VERBS = [
         'sel' => 'reads', 'wit' => 'reads',
-        'ins' => 'writes', 'rep' => 'writes', 'upd' => 'writes', 'del' => 'writes', 'tru' => 'writes', 'alt' => 'writes', 'dro' => 'writes', 'ren' => 'writes', 'loa' => 'writes',
+        'ins' => 'writes', 'rep' => 'writes', 'upd' => 'writes', 'del' => 'writes', 'tru' => 'writes', 'alt' => 'writes', 'dro' => 'writes', 'ren' => 'writes', 'loa' => 'writes', 'cre' => 'writes',
         'sta' => 'begins', 'beg' => 'begins', 'com' => 'ends', 'rol' => 'ends', 'set' => 'sets',
     ];
 
@@ -38,18 +38,31 @@ final class PageTables
 
     private const NAMES = self::NAME . '(?:\s+(?:AS\s+)?(?!(?:STRAIGHT_JOIN|JOIN|FROM|TO)\b)`?\w+`?)?';
 
-    private const LISTED = '[\s(]+(?!SELECT\b)(' . self::NAMES . '(?:\s*,\s*' . self::NAMES . ')*)~i';
+    private const LISTED = '(?:[\s(]+|(?=`))(?!SELECT\b)(' . self::NAMES . '(?:\s*,\s*' . self::NAMES . ')*)~i';
 
     // PHP finds a pattern that is a constant faster than one that is put together, and it is asked for each query.
     private const READ = '~\b(?:FROM|(?:STRAIGHT_)?JOIN)' . self::LISTED;
 
-    private const WRITTEN = '~\b(?:(?:INSERT|REPLACE)(?:\s+(?:LOW_PRIORITY|HIGH_PRIORITY|DELAYED|IGNORE|INTO))*|UPDATE(?:\s+(?:LOW_PRIORITY|IGNORE))*|(?:TRUNCATE\s+)?TABLE(?:\s+IF\s+EXISTS)?|TRUNCATE(?!\s+TABLE\b)|TO|FROM|(?:STRAIGHT_)?JOIN)' . self::LISTED;
+    private const WRITTEN = '~\b(?:(?:INSERT|REPLACE)(?:\s+(?:LOW_PRIORITY|HIGH_PRIORITY|DELAYED|IGNORE|INTO|TABLE))*|UPDATE(?:\s+(?:LOW_PRIORITY|IGNORE))*|(?:TRUNCATE\s+)?TABLE(?:\s+IF\s+(?:NOT\s+)?EXISTS)?|TRUNCATE(?!\s+TABLE\b)|TO|FROM|(?:STRAIGHT_)?JOIN)' . self::LISTED;
+
+    /** A list of tables that goes on behind a query in parentheses, or behind what index to use. */
+    private const BEHIND = '~\)\s*(?:(?:AS\s+)?`?\w+`?\s*)?,\s*(' . self::NAMES . '(?:\s*,\s*' . self::NAMES . ')*)~i';
+
+    /** A write behind common expressions. */
+    private const BEHIND_WITH = '~\)\s*((?:UPDATE|DELETE)\b)~i';
+
+    /** Comments. What is none is passed over in one go, a quoted text that nothing ends with all behind it: the time grows with the length alone. */
+    private const REMARKS = '~(?:[^\'"`#/-]++|\'(?:[^\'\\\\]++|\\\\.?)*+(?:\'|\z)|"(?:[^"\\\\]++|\\\\.?)*+(?:"|\z)|`[^`]*+(?:`|\z)|-(?!-\s)|/(?!\*)|/\*!)++(*SKIP)(*FAIL)|/\*.*?(?:\*/|\z)|(?:--|#)[^\n]*+~s';
 
     private function __construct() {}
 
     /** @return string reads, writes, begins or ends a transaction, or nothing of these */
     public static function verb(string $sql): string
     {
+        if (strncasecmp($sql, 'SELECT', 6) === 0) {
+            // Most do.
+            return 'reads';
+        }
         $start = strspn($sql, " \t\r\n(");
         if (isset($sql[$start]) && \in_array($sql[$start], ['/', '-', '#'], true)) {
             preg_match('~\G(?:[\s(]|/\*.*?\*/|(?:--|#)[^\n]*\n)+~s', $sql, $comment, 0, $start);
@@ -58,6 +71,7 @@ final class PageTables
         $verb = self::VERBS[strtolower(substr($sql, $start, 3))] ?? '';
 
         return match (true) {
+            $verb === 'reads' && strncasecmp(substr($sql, $start, 4), 'with', 4) === 0 && preg_match(self::BEHIND_WITH, self::plain($sql)) === 1 => 'writes',
             $verb === 'ends' && preg_match('~^\W*rollback\s+(?:work\s+)?to\b~i', $sql) === 1 => '',
             $verb === 'sets' => preg_match('~\bautocommit\s*=\s*(\w+)~i', $sql, $set) !== 1 ? '' : (\in_array(strtolower($set[1]), ['0', 'off', 'false'], true) ? 'begins' : 'ends'),
             default => $verb,
@@ -67,17 +81,23 @@ final class PageTables
     /** @return list<string> */
     public static function read(string $sql): array
     {
-        return self::named($sql, self::READ);
+        return self::listed(self::plain($sql), self::READ);
     }
 
     /** @return list<string> what is written, and perhaps what is read for that */
     public static function written(string $sql): array
     {
         // Values may be long, and say anything.
-        $head = preg_split('~\b(?:SET|VALUES?|WHERE)\b|\(~i', substr($sql, 0, 4_096), 2);
-        $head = \is_array($head) ? $head[0] : $sql;
+        $plain = self::plain(substr($sql, 0, 4_096));
+        if (preg_match('~^\W*WITH\b~i', $plain) === 1 && preg_match(self::BEHIND_WITH, $plain, $write, \PREG_OFFSET_CAPTURE) === 1) {
+            // The queries before it are read for it.
+            $plain = substr($plain, $write[1][1]);
+        }
+        $head = (string) preg_replace('~\'(?:[^\'\\\\]|\\\\.)*+\'|"(?:[^"\\\\]|\\\\.)*+"~s', "''", $plain);
+        // Of an update a list of tables may stand in parentheses, and a query may be one of them.
+        $parts = preg_split(preg_match('~^\W*UPDATE\b~i', $head) === 1 ? '~\bSET\b~i' : '~\b(?:SET|VALUES?|WHERE)\b|\(~i', $head, 2);
 
-        return self::named($head, self::WRITTEN);
+        return self::listed(\is_array($parts) ? $parts[0] : $head, self::WRITTEN);
     }
 
     /** @return string the table that stands for it in tags */
@@ -117,11 +137,35 @@ final class PageTables
         return self::isOwn($table, $database) && !isset(self::UNTOLD[self::own($table, $database)]);
     }
 
-    private static function own(string $table, \wpdb $database): string
+    /** @return string its name without the prefixes; empty: it is none of this installation */
+    public static function own(string $table, \wpdb $database): string
     {
         $prefix = $database->base_prefix;
 
         return str_starts_with($table, $prefix) ? (string) preg_replace('~^\d+_~', '', substr($table, \strlen($prefix))) : '';
+    }
+
+    /** @return string without comments, which may stand anywhere and say anything */
+    private static function plain(string $sql): string
+    {
+        if (!str_contains($sql, '/*') && !str_contains($sql, '--') && !str_contains($sql, '#')) {
+            return $sql;
+        }
+
+        return preg_replace(self::REMARKS, ' ', $sql) ?? $sql;
+    }
+
+    /** @return list<string> */
+    private static function listed(string $sql, string $pattern): array
+    {
+        $tables = self::named($sql, $pattern);
+        // Few queries have what looks like it, which is found sooner than where such a list may stand.
+        $behind = str_contains($sql, ')') ? self::named($sql, self::BEHIND) : [];
+        if ($behind !== [] && preg_match('~\bFROM\s*\(|\bUPDATE\s*\(|\bJOIN\s*\(|\b(?:INDEX|KEY|PARTITION)\b~i', $sql) === 1) {
+            array_push($tables, ...array_diff($behind, $tables));
+        }
+
+        return $tables;
     }
 
     /** @return list<string> */

@@ -23,6 +23,8 @@ namespace Larder\WordPress;
  * | all/users, all/comments   | list users by their meta; comments that are held back as well            |
  * | links             | have read the blogroll                                                           |
  * | transient/name    | have read the transient; those of a network are of site 0                        |
+ * | group/name        | have read the group of the object cache, which is a plugin's own; of all sites    |
+ * | group/default/a7  | have read an entry without a group, one of a 256th of all                         |
  * | table/wp_posts    | have read the table by SQL of a plugin or theme                                  |
  * | any               | show what something else has kept, of which only that knows what it was made from |
  * | url/host/path     | are this page, of either scheme                                                  |
@@ -33,6 +35,9 @@ final class PageTags
     /** Transients that hold nothing of the site's content, or what the hooks of queries know closer. */
     private const TRANSIENTS = '~^(?:doing_cron|wp_core_block_css_files|wp_styles_for_blocks|global_styles.*|dirsize_cache|update_(?:core|plugins|themes)|theme_roots|wp_theme_files_patterns-.*|wp_theme_patterns_.*|wp_plugin_dependencies.*|available_translations)$~D';
 
+    /** The group of the object cache that has what code keeps without one. */
+    public const NAMELESS = 'default';
+
     private function __construct() {}
 
     /** @param int|string|null $site its id; null: the present one */
@@ -41,6 +46,22 @@ final class PageTags
         $site ??= get_current_blog_id();
 
         return $what === '' ? "{$site}/{$kind}" : "{$site}/{$kind}/{$what}";
+    }
+
+    /**
+     * A page may be asked for with octets of either case, and by a person with letters as they are. WordPress answers all alike.
+     *
+     * @param string $at the host, and the URI without dropped arguments
+     */
+    public static function ofUrl(string $at, int $site): string
+    {
+        return self::of('url', (string) preg_replace_callback('~%[0-9a-f]{2}|[\x80-\xff]~i', static fn(array $octet): string => strtoupper(\strlen($octet[0]) === 1 ? rawurlencode($octet[0]) : $octet[0]), $at), $site);
+    }
+
+    /** What of that group an entry is in: pages read some, and something writes others all the time. */
+    public static function ofNameless(int|string $id): string
+    {
+        return self::NAMELESS . '/' . substr(hash('xxh3', (string) $id), 0, 2);
     }
 
     /** Whether a transient says nothing of what pages show. */

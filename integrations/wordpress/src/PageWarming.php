@@ -32,7 +32,7 @@ final class PageWarming
     private const ROUND = 15.0;
 
     /** Seconds for a page. */
-    private const PATIENCE = 10;
+    private const TIMEOUT = 10;
 
     /** Seconds until a round is gone on with: because its time was over, or the machine was busy. */
     private const NEXT = 30;
@@ -104,7 +104,7 @@ final class PageWarming
                 break;
             }
             $began = microtime(true);
-            $answer = wp_remote_get($url, ['timeout' => self::PATIENCE, 'redirection' => 0, 'user-agent' => PageRequest::WARMING, 'headers' => ['Accept' => 'text/html', 'Accept-Encoding' => 'gzip', ...$headers], 'sslverify' => apply_filters('https_local_ssl_verify', false) === true]);
+            $answer = wp_remote_get($url, ['timeout' => self::TIMEOUT, 'redirection' => 0, 'user-agent' => PageRequest::WARMING, 'headers' => ['Accept' => 'text/html', 'Accept-Encoding' => 'gzip', ...$headers], 'sslverify' => apply_filters('https_local_ssl_verify', false) === true]);
             $status = is_wp_error($answer) ? 0 : (int) wp_remote_retrieve_response_code($answer);
             if ($status === 0 || $status === 429 || $status >= 500) {
                 // A site in trouble has enough to do. The next change begins anew.

@@ -12,6 +12,12 @@ final class PagesScreen
     /** Lines that were left out which are shown. */
     private const MOST_REFUSED = 5;
 
+    /** On a narrow screen WordPress shows icons alone, and only those of its own. The words are in the menu there. */
+    private const STYLE = '#wpadminbar #wp-admin-bar-larder > .ab-item .ab-icon:before { top: 2px; }'
+        . '@media screen and (min-width: 783px) { #wpadminbar #wp-admin-bar-larder-state { display: none; } }'
+        . '@media screen and (max-width: 782px) { #wpadminbar li#wp-admin-bar-larder { display: block; position: static; }'
+        . ' #wpadminbar #wp-admin-bar-larder > .ab-item .ab-icon:before { display: block; font-size: 32px; line-height: 46px; top: 0; } }';
+
     public function __construct(
         private readonly PageCache $pages,
     ) {}
@@ -58,12 +64,15 @@ final class PagesScreen
         $explained = $this->pages->explain($url);
         $page = $explained['page'];
         $isCached = $page !== null && !isset($page['pass']);
+        $state = esc_html($isCached ? __('Page cached for visitors', 'larder') : __('Page not cached', 'larder'));
+        $settings = is_multisite() ? network_admin_url('settings.php?page=larder') : admin_url('options-general.php?page=larder');
         $bar->add_node([
             'id' => 'larder',
-            'title' => esc_html($isCached ? __('Page cached for visitors', 'larder') : __('Page not cached', 'larder')),
-            'href' => is_multisite() ? network_admin_url('settings.php?page=larder') : admin_url('options-general.php?page=larder'),
+            'title' => '<span class="ab-icon dashicons-database" aria-hidden="true"></span><span class="ab-label">' . $state . '</span>',
+            'href' => $settings,
             'meta' => ['title' => implode(' ', (new PageReport($this->pages))->explanation($explained))],
         ]);
+        $bar->add_node(['id' => 'larder-state', 'parent' => 'larder', 'title' => $state]);
         if ($isCached) {
             $bar->add_node([
                 'id' => 'larder-clear',
@@ -78,6 +87,13 @@ final class PagesScreen
             'title' => esc_html__('Clear the pages of this site', 'larder'),
             'href' => wp_nonce_url(admin_url('admin-post.php?action=larder_pages&larder=site'), 'larder-pages'),
         ]);
+        // A key and a finger open the menu of the item, and do not follow its link.
+        $bar->add_node(['id' => 'larder-settings', 'parent' => 'larder', 'title' => esc_html__('Settings', 'larder'), 'href' => $settings]);
+    }
+
+    public static function style(): void
+    {
+        is_admin() || wp_add_inline_style('admin-bar', self::STYLE);
     }
 
     public function act(): never
@@ -212,7 +228,7 @@ final class PagesScreen
     private function button(string $action, string $label): void
     {
         printf(
-            '<form method="post" action="%s" style="display:inline-block;margin-right:1em"><input type="hidden" name="action" value="larder_pages"><input type="hidden" name="larder" value="%s">%s<button class="button">%s</button></form>',
+            '<form method="post" action="%s" style="display:inline-block;margin-inline-end:1em"><input type="hidden" name="action" value="larder_pages"><input type="hidden" name="larder" value="%s">%s<button class="button">%s</button></form>',
             esc_url(admin_url('admin-post.php')),
             esc_attr($action),
             wp_nonce_field('larder-pages', '_wpnonce', true, false),

@@ -57,6 +57,7 @@ final class Plugin
             $translate();
             (new Endpoint($plugin))->register();
         });
+        add_action('admin_bar_init', [PagesScreen::class, 'style']);
         add_action('admin_bar_menu', static function (\WP_Admin_Bar $bar) use ($plugin, $translate): void {
             is_admin() || $translate();
             (new PagesScreen($plugin->pages))->bar($bar);
@@ -121,8 +122,10 @@ final class Plugin
         if ($installed === null) {
             return $this->choice()->why;
         }
-        $cache = Opening::with(Settings::of($installed));
-        if ($cache->trouble() !== null) {
+        $settings = Settings::of($installed);
+        $cache = Opening::with($settings);
+        // Root, for instance, does not share the web server's pool. What it flushes the web reads in the journal, before anything else.
+        if ($cache->trouble() !== null && ($settings->pool === null || !$cache->backend() instanceof CacheBackend)) {
             return $cache->trouble();
         }
 
@@ -259,7 +262,7 @@ final class Plugin
             'size' => $here->size ?? $choice->size,
             'directory' => Directory::find(Settings::identity()),
             // On the command line another user may run this.
-            'owner' => PHP_SAPI === 'cli' ? $here->owner ?? (fileowner(WP_CONTENT_DIR) ?: Settings::user()) : Settings::user(),
+            'owner' => PHP_SAPI === 'cli' ? $here->owner ?? Directory::owner() ?? (fileowner(WP_CONTENT_DIR) ?: Settings::user()) : Settings::user(),
         ];
     }
 

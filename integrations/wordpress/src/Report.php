@@ -127,6 +127,12 @@ final class Report
             /* translators: %s: the path of a file. */
             $problems[] = sprintf(__('The journal %s has deletes that are not delivered yet; the next request of the web server that reaches the store delivers them.', 'larder'), $journal);
         }
+        foreach (PHP_SAPI === 'cli' ? [] : array_filter([$settings->directory, $journal], static fn(?string $path): bool => $path !== null && file_exists($path)) as $path) {
+            if (!is_writable($path)) {
+                /* translators: 1: the path of a folder or file, 2: the number of a user. */
+                $problems[] = sprintf(__('PHP may not write to %1$s, which a command of another user has made; say `chown -R %2$d %1$s` as root.', 'larder'), $path, Settings::user());
+            }
+        }
         if ($this->isOn() && !$isWritable) {
             /* translators: %s: the path of a folder. */
             $problems[] = sprintf(__('PHP may not write to %s, so the drop-in stays as it is when the plugin changes; make it writable while you update the plugin.', 'larder'), WP_CONTENT_DIR);

@@ -74,7 +74,7 @@ final class SettingsPage
     private function button(string $action, string $label, bool $isPrimary): void
     {
         printf(
-            '<form method="post" action="%s" style="display:inline-block;margin-right:1em"><input type="hidden" name="action" value="larder"><input type="hidden" name="larder" value="%s">%s<button class="button %s">%s</button></form>',
+            '<form method="post" action="%s" style="display:inline-block;margin-inline-end:1em"><input type="hidden" name="action" value="larder"><input type="hidden" name="larder" value="%s">%s<button class="button %s">%s</button></form>',
             esc_url(admin_url('admin-post.php')),
             esc_attr($action),
             wp_nonce_field('larder', '_wpnonce', true, false),

@@ -55,7 +55,7 @@ final class CommandLineTest extends TestCase
         self::$site->run('wp_cache_set("key", 1, "shop"); wp_cache_set("key", 2, "other");');
         self::assertSame("Success: Flushed.\n", $this->wp('flush --group=shop'));
         self::assertSame('none 2', self::$site->run('echo wp_cache_get("key", "shop") ?: "none", " ", wp_cache_get("key", "other");'));
-        self::assertSame("Warning: The cache has nothing of the group nosuch; `wp larder groups` lists the groups.\n", $this->wp('flush --group=nosuch'));
+        self::assertSame("Error: The cache has nothing of the group nosuch; `wp larder groups` lists the groups.\n", $this->wp('flush --group=nosuch', status: 1));
         self::assertSame("Success: Flushed.\n", $this->wp('flush'));
         self::assertSame('none', self::$site->run('echo wp_cache_get("key", "other") ?: "none";'));
     }
@@ -74,6 +74,41 @@ final class CommandLineTest extends TestCase
         } finally {
             $network->removePool();
         }
+    }
+
+    public function testACommandThatIsNotUnderstoodSaysWhyFailsAndDoesNothing(): void
+    {
+        self::$site->run('wp_cache_set("key", 1, "shop");');
+        foreach ([
+            'status more' => 'This command takes no arguments, and was given more.',
+            'doctor --more' => 'This command takes no arguments, and was given --more.',
+            'groups shop' => 'This command takes no arguments, and was given shop.',
+            'stats shop' => 'This command takes no arguments, and was given shop.',
+            'flush --group=shop --site=1' => '--group and --site do not go together; nothing was flushed.',
+            'flush --pages --group=shop' => '--group and --pages do not go together; nothing was flushed.',
+            'flush --page=/ --pages' => '--pages and --page do not go together; nothing was flushed.',
+            'flush --group=' => '--group needs a value; nothing was done.',
+            'flush --group' => '--group needs a value; nothing was done.',
+            'flush --site' => '--site needs a value; nothing was done.',
+            'flush --page' => '--page needs a value; nothing was done.',
+            'flush --no-group' => 'This command knows no --no-group; nothing was done.',
+            'flush --no-pages' => 'This command knows no --no-pages; nothing was done.',
+            'flush --pages=no' => '--pages takes no value, and was given no; nothing was done.',
+            'enable --pages=false' => '--pages takes no value, and was given false; nothing was done.',
+            'disable --no-pages' => 'This command knows no --no-pages; nothing was done.',
+            'explain http://example.com/ --cookie' => '--cookie needs a value; nothing was done.',
+            'bench --items' => '--items needs a value; nothing was done.',
+            'flush --page=http://other.example/' => 'http://other.example/ is no address of a page here; addresses look like http://example.com/',
+            'flush --site=2' => 'There is no site with the number 2; nothing was flushed.',
+            'flush --all' => 'Parameter errors:',
+            'flush everything' => 'Too many positional arguments: everything',
+            'bench --items=many' => '--items takes a number from 1 to 9999999, and not many.',
+            'disable pages' => 'Too many positional arguments: pages',
+            'explain hello-world' => 'hello-world is no URL; URLs look like http://example.com/',
+        ] as $command => $says) {
+            self::assertStringContainsString("Error: {$says}", $this->wp($command, status: 1), $command);
+        }
+        self::assertSame('1', self::$site->run('echo wp_cache_get("key", "shop") ?: "none";'));
     }
 
     public function testGroupsAndStatsCountWhatIsThere(): void

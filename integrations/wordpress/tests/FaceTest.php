@@ -150,6 +150,12 @@ final class FaceTest extends TestCase
             $fill();
             self::assertSame([200, '1201'], [$flush('page', $address), $left()], $address);
         }
+        // A page has as many addresses as its letters beyond ASCII have spellings.
+        $spelt = static fn(): array => array_map(static fn(string $uri): bool => self::$site->visit($uri)->isHit(), ['/%d0%bf/', '/%D0%BF/']);
+        foreach (['/%d0%bf/', '/%D0%BF/', '/п/'] as $address) {
+            $spelt();
+            self::assertSame([[true, true], 200, [false, false]], [$spelt(), $flush('page', $address), $spelt()], $address);
+        }
         $reasons = array_merge(...array_column($this->figures()['purges'], 'reasons'));
         self::assertContains('flush', $reasons);
     }

@@ -4,10 +4,13 @@ declare(strict_types=1);
 
 namespace Larder\WordPress\Tests;
 
+use Larder\Bench\Server\NginxServer;
+use Larder\Bench\Server\PhpFpmServer;
 use Larder\SharedMemory;
 use Larder\Tests\Scratch;
 use Larder\Tests\System\CacheServer;
 use Larder\Tests\System\Extension\Workers;
+use Larder\Tests\Wait;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
@@ -227,6 +230,123 @@ final class FaultsTest extends TestCase
         } finally {
             $in("Larder\\SharedMemory::remove('{$this->site->pool()}');");
         }
+    }
+
+    /** As root installs a site, and PHP behind the web server is another user. */
+    #[TestWith([true])]
+    #[TestWith([false])]
+    public function testWhatRootMakesIsTheWebServersAndWhatRootChangesIsSeen(bool $hasExtension): void
+    {
+        if (posix_geteuid() !== 0) {
+            self::markTestSkipped('Only root can become another user.');
+        }
+        $this->site->openToAll();
+        chown("{$this->site->root}/wp-content", 65_534);
+        $fpm = PhpFpmServer::start(($hasExtension ? ['extension' => Workers::extension()] : []) + ['display_errors' => 0, 'opcache.revalidate_freq' => 0], 2, user: 'nobody');
+        $nginx = NginxServer::start($this->site->root, $fpm->socket, 1, isSite: true);
+        $this->site->configure("define('WP_CACHE', true); define('WP_HOME', 'http://127.0.0.1:{$nginx->port}'); define('WP_SITEURL', WP_HOME);");
+        file_put_contents("{$this->site->root}/wp-content/mu-plugins/problems.php", '<?php add_action("init", static function (): void { if (isset($_GET["problems"])) { ' . self::PROBLEMS . ' exit; } });');
+        $root = fn(string $code): string => $this->site->run($code, options: $hasExtension ? null : [], host: "127.0.0.1:{$nginx->port}");
+        $visit = static function (string $uri) use ($nginx): Answer {
+            $request = curl_init("http://127.0.0.1:{$nginx->port}{$uri}");
+            self::assertInstanceOf(\CurlHandle::class, $request);
+            curl_setopt_array($request, [\CURLOPT_RETURNTRANSFER => true, \CURLOPT_HEADER => true, \CURLOPT_PROXY => '']);
+
+            return Answer::of($request);
+        };
+        try {
+            $root('require_once ABSPATH . "wp-admin/includes/plugin.php"; activate_plugin("larder/larder.php");');
+            foreach (['/?first', '/', '/'] as $uri) {
+                $seen = $visit($uri)->isHit();
+            }
+            self::assertTrue($seen);
+            foreach (['First', 'Second'] as $name) {
+                $root("update_option('blogname', '{$name}');");
+                self::assertStringContainsString("<title>{$name}", $visit('/')->body);
+                // The first request may have had the journal to deliver.
+                $visit('/');
+                self::assertTrue($visit('/')->isHit(), $name);
+            }
+            $directory = $this->site->directory();
+            foreach (new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator($directory), \RecursiveIteratorIterator::SELF_FIRST) as $file) {
+                self::assertInstanceOf(\SplFileInfo::class, $file);
+                $file->getBasename() === '..' || self::assertSame(65_534, $file->getOwner(), $file->getPathname());
+            }
+            Wait::until('the web has delivered what root wrote to the journal', static fn(): bool => $visit('/?problems')->body === '', static fn(): string => $visit('/?problems')->body);
+            // The web server finds what a killed command leaves, though its umask lets no other user read.
+            $killed = $this->site->start('umask(0o77); add_filter("add_post_metadata", static function () { echo "saving"; flush(); sleep(300); }); wp_update_post(["ID" => 1, "post_title" => "Killed", "meta_input" => ["killed" => 1]]);', options: $hasExtension ? null : [], host: "127.0.0.1:{$nginx->port}");
+            $killed->waitUntil(static fn(string $type, string $said): bool => str_contains($said, 'saving'));
+            $killed->signal(\SIGKILL);
+            $killed->wait();
+            $visit('/?another');
+            self::assertStringContainsString('Killed', $visit('/')->body);
+            // Nor does the folder of all lead root elsewhere.
+            $roots = new Scratch();
+            chmod(\dirname($roots->path), 0o755);
+            chmod($roots->path, 0o755);
+            rename($directory, "{$directory}-aside");
+            symlink($roots->path, $directory);
+            lchown($directory, 65_534);
+            $root('(new Larder\\WordPress\\Plugin(WP_PLUGIN_DIR . "/larder"))->choice(); update_option("blogname", "Behind");');
+            // The library, which has the database and the journal there, trusts the directory that it is given.
+            self::assertSame([], array_values(preg_grep('/^\.\.?$|\.(?:db|journal)/', scandir($roots->path) ?: [], \PREG_GREP_INVERT) ?: []));
+            unlink($directory);
+            rename("{$directory}-aside", $directory);
+            // Links of the web server's user lead root nowhere.
+            $scratch = new Scratch();
+            file_put_contents("{$scratch->path}/there", 'before');
+            $links = ['index.php' => 'index', '.htaccess' => 'htaccess', 'heard-on-the-command-line' => 'heard'];
+            foreach ($hasExtension ? [] : (glob("{$directory}/pages/log-*") ?: []) as $log) {
+                $links += ['pages/log.lock' => 'lock', 'pages/' . basename($log) => 'there'];
+            }
+            foreach ($links as $name => $target) {
+                @unlink("{$directory}/{$name}");
+                symlink("{$scratch->path}/{$target}", "{$directory}/{$name}");
+                lchown("{$directory}/{$name}", 65_534);
+            }
+            $root('(new Larder\\WordPress\\Plugin(WP_PLUGIN_DIR . "/larder"))->choice(); update_option("blogname", "Third");');
+            self::assertSame(['there'], array_values(array_diff(scandir($scratch->path) ?: [], ['.', '..'])));
+            self::assertSame('before', file_get_contents("{$scratch->path}/there"));
+            self::assertStringContainsString('<title>Third', $visit('/')->body);
+            Wait::until('the web has delivered what root wrote to the journal', static fn(): bool => $visit('/?problems')->body === '', static fn(): string => $visit('/?problems')->body);
+            chown($directory, 0);
+            self::assertStringContainsString("say `chown -R 65534 {$directory}` as root", $visit('/?problems')->body);
+            // The next command of root mends it.
+            $root('(new Larder\\WordPress\\Plugin(WP_PLUGIN_DIR . "/larder"))->choice();');
+            Wait::until('the web has delivered what root wrote to the journal', static fn(): bool => $visit('/?problems')->body === '', static fn(): string => $visit('/?problems')->body);
+        } finally {
+            $nginx->stop();
+            $fpm->stop();
+            if ($hasExtension) {
+                $this->site->run("Larder\\SharedMemory::remove('{$this->site->pool()}');", within: ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']);
+            }
+        }
+    }
+
+    public function testAPipeAmongTheNotesOfSavesHoldsUpNoRequest(): void
+    {
+        $this->site->activate();
+        $note = "{$this->site->directory()}/" . substr($this->site->pool(), \strlen('wordpress-')) . '.save-0123456789abcdef';
+        self::assertTrue(posix_mkfifo($note, 0o600) && posix_mkfifo("{$note}.new", 0o600));
+        $this->assertPage();
+        self::assertSame('saved', $this->site->run('update_option("blogname", "Saved"); echo "saved";'));
+    }
+
+    public function testAKilledSaveIsSeenWhereThePathOfTheDirectoryIsAPatternElsewhere(): void
+    {
+        $directory = "{$this->scratch->path}/[ab]*?";
+        mkdir($directory, 0o700);
+        $this->site->configure("define('WP_LARDER_DIRECTORY', '{$directory}');");
+        $this->site->activate();
+        $read = 'echo get_post(1)->post_title;';
+        self::assertSame(['Hello world!', 'Hello world!'], [$this->site->run($read), $this->site->run($read)]);
+        $process = $this->site->start('add_filter("add_post_metadata", static function () { echo "saving"; flush(); sleep(300); }); wp_update_post(["ID" => 1, "post_title" => "Killed", "meta_input" => ["killed" => 1]]);');
+        $process->waitUntil(static fn(string $type, string $said): bool => str_contains($said, 'saving'));
+        self::assertCount(1, preg_grep('/\.save-/', scandir($directory) ?: []) ?: []);
+        $process->signal(\SIGKILL);
+        $process->wait();
+        self::assertSame('Killed', $this->site->run($read));
+        self::assertSame([], preg_grep('/\.save-/', scandir($directory) ?: []));
     }
 
     /**

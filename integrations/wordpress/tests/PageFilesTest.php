@@ -16,6 +16,8 @@ use Symfony\Component\Process\Process;
 #[CoversClass(PageFiles::class)]
 final class PageFilesTest extends TestCase
 {
+    private const CLASSES = ['Directory', 'PageStore', 'PageFiles', 'PageHit', 'PageRequest'];
+
     private Scratch $scratch;
 
     private string $directory;
@@ -77,7 +79,7 @@ final class PageFilesTest extends TestCase
         self::assertIsResource($lock);
         self::assertIsResource($log);
         self::assertTrue(flock($lock, \LOCK_EX));
-        $saving = new PageFiles($this->directory, patience: 0.05);
+        $saving = new PageFiles($this->directory, timeLeft: 0.05);
         self::assertTrue($saving->invalidate(['post/1']));
         self::assertTrue($saving->invalidate(['post/2']));
         self::assertSame([], $this->there());
@@ -144,7 +146,7 @@ final class PageFilesTest extends TestCase
 
     public function testReadersGetWholePagesWhileWritersAreKilled(): void
     {
-        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageHit.php"; require $argv[1] . "/PageRequest.php"; $f = new PageFiles($argv[2]);'
+        $code = self::loading() . '$f = new PageFiles($argv[2]);'
             . ' $r = (new \ReflectionClass(PageRequest::class))->newInstanceWithoutConstructor(); $r->key = "a"; for (;;) { $r->token = PageRequest::log($argv[2]); $x = str_repeat(chr(mt_rand(97, 122)), mt_rand(1, 200_000)); $f->fill($r, ["gzip" => $x, "sum" => md5($x), "until" => time() + 1000], ["post/1"], 1000); if (mt_rand(0, 9) === 0) { $f->invalidate(["post/1"]); } }';
         $seen = 0;
         for ($round = 0; $round < 30; $round++) {
@@ -212,7 +214,7 @@ final class PageFilesTest extends TestCase
     {
         self::assertTrue($this->store('a', ['post/1']));
         // As on a disk that is full: nothing can be written, but files can be deleted.
-        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageHit.php"; require $argv[1] . "/PageRequest.php"; pcntl_signal(SIGXFSZ, SIG_IGN); $f = new PageFiles($argv[2]); echo json_encode([$f->invalidate(["post/1"]), $f->find("a") === null]);'
+        $code = self::loading() . 'pcntl_signal(SIGXFSZ, SIG_IGN); $f = new PageFiles($argv[2]); echo json_encode([$f->invalidate(["post/1"]), $f->find("a") === null]);'
             . ' $r = (new \ReflectionClass(PageRequest::class))->newInstanceWithoutConstructor(); $r->key = "b"; $r->token = PageRequest::log($argv[2]); echo json_encode($f->fill($r, ["gzip" => str_repeat("x", 4096), "until" => time() + 1000], ["post/1"], 1000));';
         $process = new Process(['prlimit', '--fsize=0', PHP_BINARY, '-d', 'display_errors=stderr', '-r', $code, \dirname(__DIR__) . '/src', $this->directory]);
         $process->run();
@@ -237,17 +239,157 @@ final class PageFilesTest extends TestCase
             chmod($file->getPathname(), $file->isDir() ? 0o555 : 0o444);
         }
         chmod($this->directory, 0o555);
-        $source = "{$this->scratch->path}/src";
-        mkdir($source, 0o755);
-        foreach (['PageStore', 'PageFiles', 'PageHit', 'PageRequest'] as $class) {
-            copy(\dirname(__DIR__) . "/src/{$class}.php", "{$source}/{$class}.php");
-        }
-        $code = 'namespace Larder\WordPress; require $argv[1] . "/PageStore.php"; require $argv[1] . "/PageFiles.php"; require $argv[1] . "/PageHit.php"; require $argv[1] . "/PageRequest.php"; $f = new PageFiles($argv[2]); echo json_encode([$f->invalidate(["post/1"]), $f->trouble()]);';
-        $process = new Process(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', PHP_BINARY, '-d', 'error_log=/dev/stderr', '-r', $code, $source, $this->directory]);
-        $process->run();
-        self::assertStringStartsWith('[false,"The pages in ', $process->getOutput());
-        self::assertStringContainsString('may show what was changed', $process->getErrorOutput());
+        [$said, $log] = $this->asNobody($this->directory);
+        self::assertStringStartsWith('[false,"The pages in ', $said);
+        self::assertStringContainsString('may show what was changed', $log);
         chmod($this->directory, 0o755);
+    }
+
+    public function testAChangeThatAnotherUserCannotNoteIsToldOf(): void
+    {
+        if (posix_geteuid() !== 0) {
+            self::markTestSkipped('Only root can become another user.');
+        }
+        self::assertTrue($this->store('a', ['post/1']));
+        // It may not enter the folder above, and then not the folder itself.
+        self::assertStringStartsWith('[false,"The pages in ', $this->asNobody($this->directory)[0]);
+        chmod($this->scratch->path, 0o755);
+        self::assertStringStartsWith('[false,"The pages in ', $this->asNobody($this->directory)[0]);
+        self::assertSame(['a'], $this->there());
+        // Where there are no pages, none is old.
+        self::assertSame(['[true,null]', ''], $this->asNobody("{$this->scratch->path}/other"));
+    }
+
+    public function testAPathMayHaveInItWhatIsAPatternElsewhere(): void
+    {
+        mkdir("{$this->scratch->path}/[ab]*?\\", 0o700);
+        $this->directory = "{$this->scratch->path}/[ab]*?\\/pages";
+        $this->files = new PageFiles($this->directory);
+        self::assertNull($this->files->prepare());
+        self::assertTrue($this->store('a', ['post/1']));
+        self::assertSame(['a'], $this->there());
+        self::assertTrue($this->files->invalidate(['everything']));
+        self::assertSame([], $this->there());
+        self::assertCount(1, preg_grep('/^log-/', scandir($this->directory) ?: []) ?: []);
+    }
+
+    public function testRootChangesNothingBehindALinkOfTheDirectorysOwnerAndMakesNothingOfItsOwn(): void
+    {
+        if (posix_geteuid() !== 0) {
+            self::markTestSkipped('Only root can become another user.');
+        }
+        chmod(\dirname($this->scratch->path), 0o755);
+        chmod($this->scratch->path, 0o755);
+        // What is root's, with names that the cache has, too.
+        $roots = "{$this->scratch->path}/roots";
+        mkdir("{$roots}/within", 0o755, true);
+        foreach (['current', 'log-0123', 'log.lock', 'within/file'] as $name) {
+            file_put_contents("{$roots}/{$name}", 'root');
+            chmod("{$roots}/{$name}", 0o644);
+        }
+        $before = $this->contents($roots);
+        // One of the links has it say that a change was not noted.
+        $log = ini_set('error_log', "{$this->scratch->path}/log");
+        $link = static function (string $path, string $target): void {
+            symlink($target, $path);
+            lchown($path, 65_534);
+        };
+        foreach (['pages', 'locks', 'watched', \dirname(PageHit::file('a')), 'log.lock', 'current', 'log'] as $linked) {
+            $above = "{$this->scratch->path}/of {$linked}";
+            mkdir($above, 0o755);
+            chown($above, 65_534);
+            $this->directory = "{$above}/pages";
+            $this->files = new PageFiles($this->directory);
+            if ($linked === 'pages') {
+                $link($this->directory, $roots);
+            } else {
+                self::assertNull($this->files->prepare());
+                self::assertTrue($linked[0] !== 'l' || $this->store('a', ['post/1']));
+                $name = $linked === 'log' ? basename((glob("{$this->directory}/log-*") ?: [])[0]) : $linked;
+                $linked === 'locks' ? rmdir("{$this->directory}/locks") : @unlink("{$this->directory}/{$name}");
+                $link("{$this->directory}/{$name}", match ($linked) {
+                    'log' => "{$roots}/log-0123",
+                    'log.lock', 'current' => "{$roots}/{$linked}",
+                    default => $roots,
+                });
+            }
+            $this->store('b', ['post/1']);
+            $this->store('a', ['post/1']);
+            $this->files->watch('table');
+            $this->files->invalidate(['post/1']);
+            self::assertSame([], $this->there(), $linked);
+            $this->files->keep('waiting', ['a' => 1]);
+            $this->files->prepare();
+            $this->files->invalidate(['post/1', 'everything']);
+            $this->files->watch('other');
+            self::assertSame($before, $this->contents($roots), $linked);
+            foreach (new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator($above, \FilesystemIterator::SKIP_DOTS), \RecursiveIteratorIterator::SELF_FIRST) as $file) {
+                self::assertInstanceOf(\SplFileInfo::class, $file);
+                self::assertSame(65_534, lstat($file->getPathname())['uid'] ?? 0, $file->getPathname());
+            }
+            $this->files->remove();
+            self::assertSame([[], $before], [array_diff(scandir($above) ?: [], ['.', '..']), $this->contents($roots)], $linked);
+            self::assertSame([0, 0], [posix_geteuid(), posix_getegid()]);
+        }
+        ini_set('error_log', (string) $log);
+    }
+
+    public function testALinkOfRootsOwnIsFollowed(): void
+    {
+        if (posix_geteuid() !== 0) {
+            self::markTestSkipped('Only root can become another user.');
+        }
+        chmod(\dirname($this->scratch->path), 0o755);
+        chmod($this->scratch->path, 0o755);
+        mkdir("{$this->scratch->path}/disk", 0o755);
+        chown("{$this->scratch->path}/disk", 65_534);
+        symlink("{$this->scratch->path}/disk", "{$this->scratch->path}/linked");
+        $this->directory = "{$this->scratch->path}/linked/pages";
+        $this->files = new PageFiles($this->directory);
+        self::assertNull($this->files->prepare());
+        self::assertTrue($this->store('a', ['post/1']));
+        self::assertSame(65_534, fileowner("{$this->scratch->path}/disk/pages/current"));
+        self::assertTrue($this->files->invalidate(['post/1']));
+        self::assertSame([], $this->there());
+    }
+
+    /** @return array<string, string> by path, the owner and what is in it */
+    private function contents(string $directory): array
+    {
+        $contents = [];
+        foreach (new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator($directory, \FilesystemIterator::SKIP_DOTS), \RecursiveIteratorIterator::SELF_FIRST) as $file) {
+            self::assertInstanceOf(\SplFileInfo::class, $file);
+            $contents[$file->getPathname()] = "{$file->getOwner()} {$file->getMTime()} " . ($file->isFile() ? file_get_contents($file->getPathname()) : '');
+        }
+        ksort($contents);
+
+        return $contents;
+    }
+
+    /**
+     * Invalidates a tag as a user that owns nothing.
+     *
+     * @return array{string, string} what became of it, and what was logged
+     */
+    private function asNobody(string $directory): array
+    {
+        $source = new Scratch();
+        chmod(\dirname($source->path), 0o755);
+        chmod($source->path, 0o755);
+        foreach (self::CLASSES as $class) {
+            copy(\dirname(__DIR__) . "/src/{$class}.php", "{$source->path}/{$class}.php");
+        }
+        $code = self::loading() . '$f = new PageFiles($argv[2]); echo json_encode([$f->invalidate(["post/1"]), $f->trouble()]);';
+        $process = new Process(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', PHP_BINARY, '-d', 'error_log=/dev/stderr', '-r', $code, $source->path, $directory]);
+        $process->run();
+
+        return [$process->getOutput(), $process->getErrorOutput()];
+    }
+
+    /** Code that begins in our namespace with the classes in the folder that the first argument names. */
+    private static function loading(): string
+    {
+        return 'namespace Larder\WordPress; ' . implode('', array_map(static fn(string $class): string => "require \$argv[1] . '/{$class}.php'; ", self::CLASSES));
     }
 
     /**

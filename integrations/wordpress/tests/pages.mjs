@@ -5,9 +5,41 @@ import {join} from 'node:path';
 
 export const use = async ({page, site, seen, text, press}) => {
     const picture = async (name) => process.env.LARDER_SCREENSHOTS && page.screenshot({path: join(process.env.LARDER_SCREENSHOTS, `${name}.png`), fullPage: true});
+    // What of the item's menu can be seen.
+    const menu = () => page.$$eval('#wp-admin-bar-larder .ab-submenu .ab-item', (links) => links.filter((link) => { const box = link.getBoundingClientRect(); return box.width > 0 && box.left >= 0 && box.right <= window.innerWidth; }).map((link) => link.textContent.trim()));
     await page.goto(`${site}/hello-world/`);
     seen.cached = await text('#wp-admin-bar-larder > .ab-item');
+    await page.focus('#wp-admin-bar-larder > .ab-item');
+    seen.name = (await page.accessibility.snapshot()).children.find((node) => node.focused)?.name;
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#wp-admin-bar-larder.hover');
+    seen.menu = await menu();
     await picture('bar');
+    for (const width of [360, 320]) {
+        await page.setViewport({width, height: 740, isMobile: true, hasTouch: true});
+        await page.goto(`${site}/hello-world/`);
+        seen[`bar${width}`] = await page.evaluate(() => {
+            const shown = [...document.querySelectorAll('#wp-toolbar > ul > li')].map((item) => [item.id, item.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
+            const own = shown.find(([id]) => id === 'wp-admin-bar-larder')?.[1];
+            const icon = document.querySelector('#wp-admin-bar-larder .ab-icon');
+            const [mine, other] = [icon, document.querySelector('#wp-admin-bar-new-content .ab-icon')].map((one) => one && getComputedStyle(one, ':before'));
+
+            return {
+                inside: own !== undefined && own.left >= 0 && own.right <= window.innerWidth,
+                rows: new Set(shown.map(([, box]) => Math.round(box.top))).size,
+                overlaps: shown.filter(([id, box]) => own && id !== 'wp-admin-bar-larder' && box.left < own.right - 1 && own.left < box.right - 1).map(([id]) => id),
+                icon: mine?.content,
+                isAsOthers: mine !== null && mine.color === other.color && mine.fontFamily === other.fontFamily,
+            };
+        });
+        await picture(`bar-${width}`);
+        await page.tap('#wp-admin-bar-larder > .ab-item');
+        await page.waitForSelector('#wp-admin-bar-larder.hover');
+        seen[`menu${width}`] = await menu();
+        await picture(`bar-${width}-open`);
+    }
+    await page.setViewport({width: 1280, height: 900});
+    await page.goto(`${site}/hello-world/`);
     await Promise.all([page.waitForNavigation(), page.$eval('#wp-admin-bar-larder-clear a', (link) => link.click())]);
     seen.cleared = await text('#wp-admin-bar-larder > .ab-item');
 

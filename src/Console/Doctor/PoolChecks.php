@@ -4,12 +4,34 @@ declare(strict_types=1);
 
 namespace Larder\Console\Doctor;
 
+use Larder\Console\ListedPool;
 use Larder\Console\Printed;
 
 /** What a pool of shared memory says of those who use it. */
 final class PoolChecks
 {
+    /** Seconds after which a pool seems to be a site's no more. */
+    private const LONG = 86_400;
+
     private function __construct() {}
+
+    /**
+     * @param list<ListedPool> $pools of this user
+     *
+     * @return list<Finding> one at most
+     */
+    public static function unused(array $pools): array
+    {
+        $unused = array_values(array_filter($pools, static fn(ListedPool $pool): bool => $pool->locksOf === null && $pool->unusedSeconds() >= self::LONG));
+        $names = array_map(static fn(ListedPool $pool): string => $pool->name, $unused);
+        $bytes = array_sum(array_map(static fn(ListedPool $pool): int => $pool->number('size'), $unused));
+
+        return $unused === [] ? [] : [Finding::advice(
+            'pools',
+            \sprintf('No process has used %s of %s for a day or longer: %s.', Printed::counted(\count($unused), 'pool'), Printed::bytes($bytes), implode(', ', $names)),
+            'larder remove ' . implode(' ', $names) . ', if no site needs them',
+        )];
+    }
 
     /**
      * @param string       $what    was looked at

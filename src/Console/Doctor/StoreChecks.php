@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Console\Doctor;
 
+use Larder\Console\NearDetails;
 use Larder\Console\Presence;
 use Larder\Console\Printed;
 use Larder\Console\StoreName;
@@ -15,7 +16,7 @@ use Larder\Key;
 use Larder\SharedMemory;
 use Larder\Store;
 use Larder\Store\RedisStore;
-use Larder\Store\SharedMemory\OthersPools;
+use Larder\Store\SharedMemory\PoolFiles;
 use Larder\Store\SharedMemoryStore;
 use Larder\Store\SqliteStore;
 use Larder\Stores;
@@ -60,7 +61,7 @@ final class StoreChecks
                 $store instanceof TieredStore && TierChecks::follow($store->log);
                 array_push($found, $this->timed($dsn, $store, $known), ...$this->locks($dsn));
             } catch (StoreUnavailable $failure) {
-                return [Finding::failure($what, $failure), ...$this->place($dsn)];
+                return [Finding::failure($what, $failure), ...$this->place($dsn), ...TierChecks::nearAlone($what, NearDetails::of($this->dsn, $store))];
             }
         } catch (Exception $mistake) {
             return [Finding::failure($what, $mistake)];
@@ -95,7 +96,7 @@ final class StoreChecks
         if ($dsn->scheme !== 'shm' || $dsn->far !== null || !\extension_loaded('larder')) {
             return [];
         }
-        $pools = new OthersPools();
+        $pools = new PoolFiles();
 
         return [...array_map(static fn(string $owner): Finding => Finding::advice(
             $what,

@@ -31,11 +31,11 @@ final class TierChecks
     /** @return list<Finding> */
     public static function findings(string $what, StoreStatistics $known): array
     {
-        $near = static fn(string $name): int|string|null => \is_int($value = $known->details["near {$name}"] ?? null) || \is_string($value) ? $value : null;
-        [$lag, $pool] = [$near('lag'), $near('name')];
+        $near = self::reader($known->details);
+        $lag = $near('lag');
 
         return [
-            ...\is_string($pool) ? [Finding::fine($what, "The near store is the pool \"{$pool}\". A tier over another far store has another pool, also if its DSN gives the same name.")] : [],
+            ...self::pool($what, $near('name')),
             match (true) {
                 !\is_int($lag) => Finding::fine($what, 'The near store has followed nothing of this log so far, or has to begin anew: the next request does.'),
                 $lag === 0 => Finding::fine($what, 'The near store has followed the whole log.'),
@@ -43,6 +43,48 @@ final class TierChecks
             },
             ...self::past($what, (int) $near('events'), (int) $near('beginnings'), (int) $near('bypasses'), (int) $near('bypassed at'), (string) $near('bypassed because')),
         ];
+    }
+
+    /**
+     * While the far store does not answer.
+     *
+     * @param array<string, mixed> $details of the near store; none: there is none, or it does not answer either
+     *
+     * @return list<Finding>
+     */
+    public static function nearAlone(string $what, array $details): array
+    {
+        if ($details === []) {
+            return [];
+        }
+        $near = self::reader($details);
+        $says = \sprintf('The near store has %s.', Printed::counted((int) $near('items'), 'item'));
+        [$hits, $misses] = [$near('hits'), $near('misses')];
+        if (\is_int($hits) && \is_int($misses)) {
+            $says .= \sprintf(' It has answered %s of %s so far.', Printed::count($hits), Printed::counted($hits + $misses, 'look-up'));
+        }
+
+        return [
+            ...self::pool($what, $near('name')),
+            Finding::fine($what, $says),
+            ...self::past($what, (int) $near('events'), (int) $near('beginnings'), (int) $near('bypasses'), (int) $near('bypassed at'), (string) $near('bypassed because')),
+        ];
+    }
+
+    /**
+     * @param array<mixed> $details
+     *
+     * @return \Closure(string): (int|string|null)
+     */
+    private static function reader(array $details): \Closure
+    {
+        return static fn(string $name): int|string|null => \is_int($value = $details["near {$name}"] ?? null) || \is_string($value) ? $value : null;
+    }
+
+    /** @return list<Finding> */
+    private static function pool(string $what, int|string|null $pool): array
+    {
+        return \is_string($pool) ? [Finding::fine($what, "The near store is the pool \"{$pool}\". A tier over another far store has another pool, also if its DSN gives the same name.")] : [];
     }
 
     /**

@@ -39,6 +39,44 @@ final class Changes
             : $this->judgeAndSave($item, $mode, $told);
     }
 
+    /**
+     * Adds a copy: the look whether it is current, and the storing, are one call of APCu's.
+     *
+     * @param ?string $told the payload of a value with objects of a user's classes
+     *
+     * @throws \Throwable what a value throws when APCu asks for its form
+     */
+    public function keep(Item $item, Token $token, ?int $ttl, ?string $told): void
+    {
+        $isThere = true;
+        try {
+            apcu_entry($this->prefix . $item->key, function () use ($item, $token, $ttl, $told, &$isThere): mixed {
+                $isThere = false;
+
+                return $this->copy($item, $token, $ttl, $told);
+            }, Wrapping::ttl($ttl));
+        } catch (Late) {
+            return;
+        }
+        if ($isThere && !$this->entries->isLive($item->key)) {
+            // It is dead without APCu knowing it.
+            $this->section->atomically(function () use ($item, $token, $ttl, $told): void {
+                try {
+                    $this->entries->isLive($item->key) || $this->store($item->key, $this->copy($item, $token, $ttl, $told), $ttl);
+                } catch (Late) {
+                    // The next one that reads it from the far store keeps it.
+                }
+            });
+        }
+    }
+
+    public function forget(string $key): void
+    {
+        // In this order: a copy that is under way finds its key version gone, or is there by now.
+        $this->keyVersions->moveCopies($key);
+        apcu_delete($this->prefix . $key);
+    }
+
     /** @return bool whether there was something live, and it is deleted */
     public function delete(string $key, ?Token $token): bool
     {
@@ -152,6 +190,24 @@ final class Changes
         }
 
         return $saved;
+    }
+
+    /**
+     * What lies in APCu of a copy. Under APCu's lock.
+     *
+     * @throws Late it is not current any more
+     */
+    private function copy(Item $item, Token $token, ?int $ttl, ?string $told): mixed
+    {
+        if (!$this->keyVersions->isOfCopy($item->key, $token)) {
+            throw new Late();
+        }
+        if ($item->tags !== []) {
+            // Readers judge it by them.
+            $this->clock->beginTags();
+        }
+
+        return Wrapping::of($told ?? $item->value, $ttl, $token->clock, $item->tags, null, $told !== null);
     }
 
     private function isCurrent(Item $item): bool

@@ -24,6 +24,9 @@ use Larder\Token;
  *
  * To count is a write, too; but a busy counter must not refuse fills of other keys. So it moves nothing unless there is a miss of
  * its own key, for which it looks before and after. A fill that only has a key version never takes a counter's place.
+ *
+ * A copy of what another store has (see ApcuStore::keep()) needs less. Its token is the very number that the key version has, or gets, of which there is never another.
+ * It is compared under APCu's lock, in the moment in which the copy is stored. One that is forgotten first loses its key version, and then the entry.
  */
 final class KeyVersions
 {
@@ -58,6 +61,36 @@ final class KeyVersions
         }
 
         return new Token($this->internal . (\is_int($miss) ? $miss : ''), $this->clock->now());
+    }
+
+    /** The token of a copy. What is below zero there refuses all other tokens (see begin). */
+    public function ofCopy(string $key): Token
+    {
+        $name = $this->keyVersion($key);
+        $keyVersion = apcu_fetch($name);
+        if (!\is_int($keyVersion)) {
+            $this->clock->beginTags();
+            $keyVersion = -$this->clock->tick();
+            if (!apcu_add($name, $keyVersion)) {
+                $keyVersion = apcu_fetch($name);
+            }
+        }
+
+        return new Token($this->internal . (\is_int($keyVersion) ? $keyVersion : ''), $this->clock->now());
+    }
+
+    /** Whether nothing was written, deleted or forgotten that shares the key's key version, since the token of a copy. */
+    public function isOfCopy(string $key, Token $token): bool
+    {
+        $keyVersion = apcu_fetch($this->keyVersion($key));
+
+        return \is_int($keyVersion) && $token->epoch === "{$this->internal}{$keyVersion}";
+    }
+
+    /** Refuses the copies that are under way. */
+    public function moveCopies(string $key): void
+    {
+        apcu_delete($this->keyVersion($key));
     }
 
     /** Whether the miss of the token is still the key's: then nothing was written or deleted, nor counted. */

@@ -30,10 +30,12 @@ final class Connections
      */
     public static function fromDsn(Dsn $dsn): Connection
     {
-        $connect = self::client($dsn->text('client', 'auto'));
         $server = self::server($dsn);
+        $connect = self::client($dsn->text('client', 'auto'));
 
         return match (true) {
+            // So nearly always.
+            $dsn->scheme === 'redis', $dsn->scheme === 'redis+unix' => $connect($server),
             self::isCluster($dsn) => new ClusterConnection(array_map(static fn(array $place): Server => $server->at($place[0], $place[1] ?? 6379), $dsn->hosts), $connect),
             self::isSentinel($dsn) => new SentinelConnection(self::sentinels($dsn), self::service($dsn), $server, $connect),
             default => $connect($server),
@@ -53,6 +55,10 @@ final class Connections
     /** @return list<string> the options that a DSN of this scheme may have */
     public static function options(Dsn $dsn): array
     {
+        if ($dsn->scheme === 'redis' || $dsn->scheme === 'redis+unix') {
+            return self::OPTIONS;
+        }
+
         return [
             ...array_diff(self::OPTIONS, self::isCluster($dsn) ? ['database'] : []),
             ...str_starts_with($dsn->scheme, 'rediss') ? self::TLS_OPTIONS : [],
@@ -66,8 +72,8 @@ final class Connections
         $isSocket = $dsn->scheme === 'redis+unix';
         if (!$isSocket && preg_match(self::isCluster($dsn) ? '/^$/D' : '/^\d*$/D', $dsn->path) !== 1) {
             throw self::isCluster($dsn)
-                ? InvalidDsn::part("{$dsn->scheme}://{$dsn->host}/{$dsn->path}", 'has a database, but a cluster has only one', 'write it as "redis+cluster://host:port,host:port"')
-                : InvalidDsn::part("{$dsn->scheme}://{$dsn->host}/{$dsn->path}", 'has no number for its database', 'write it as "redis://host:port/0"');
+                ? InvalidDsn::part("{$dsn->written}://{$dsn->host}/{$dsn->path}", 'has a database, but a cluster has only one', "write it as \"{$dsn->written}://host:port,host:port\"")
+                : InvalidDsn::part("{$dsn->written}://{$dsn->host}/{$dsn->path}", 'has no number for its database', "write it as \"{$dsn->written}://host:port/0\"");
         }
         $database = $dsn->integer('database', $isSocket ? 0 : (int) $dsn->path);
         if ($database < 0) {
@@ -119,6 +125,7 @@ final class Connections
             timeout: $dsn->seconds('timeout', Server::TIMEOUT),
             readTimeout: $dsn->seconds('read_timeout', Server::READ_TIMEOUT),
             retryAfter: $dsn->seconds('retry_after', Server::RETRY_AFTER),
+            isSentinel: true,
         ), $dsn->hosts);
     }
 
@@ -126,23 +133,20 @@ final class Connections
     {
         $service = $dsn->text('service', '');
 
-        return $service !== '' ? $service : throw InvalidDsn::part("{$dsn->scheme}://{$dsn->host}", 'does not say which master it means', 'add the name that the sentinels have for it, such as "?service=mymaster"');
+        return $service !== '' ? $service : throw InvalidDsn::part("{$dsn->written}://{$dsn->host}", 'does not say which master it means', 'add the name that the sentinels have for it, such as "?service=mymaster"');
     }
 
     /** @return \Closure(Server): Connection */
     private static function client(string $client): \Closure
     {
-        $phpRedis = static fn(Server $server): Connection => new PhpRedisConnection($server);
-        $predis = static fn(Server $server): Connection => new PredisConnection($server);
-
         return match ($client) {
-            'phpredis' => $phpRedis,
-            'predis' => $predis,
             'auto' => match (true) {
-                \extension_loaded('redis') => $phpRedis,
-                class_exists(\Predis\Client::class) => $predis,
+                \extension_loaded('redis') => self::client('phpredis'),
+                class_exists(\Predis\Client::class) => self::client('predis'),
                 default => throw ExtensionMissing::ofClient('RedisStore', 'the PHP extension redis', 'the package predis/predis'),
             },
+            'phpredis' => static fn(Server $server): Connection => new PhpRedisConnection($server),
+            'predis' => static fn(Server $server): Connection => new PredisConnection($server),
             default => throw InvalidOption::choice('client', $client, 'auto', 'phpredis', 'predis'),
         };
     }

@@ -18,7 +18,7 @@ final class Life
     /** Bytes of the name, and of that of the process. */
     public const NAME = 16;
 
-    private const UNKNOWN = '0000000000000000';
+    private const UNKNOWN = Watch::UNKNOWN;
 
     /**
      * @param string $before         the name of the life that its server was in before, as a replica of another one
@@ -35,18 +35,12 @@ final class Life
     public static function toldBy(string $server, string $replication, string $stats): self
     {
         return new self(
-            self::named($replication),
+            Watch::lifeIn($replication),
             self::in($server, 'run_id'),
             self::in($replication, 'master_replid2'),
             // Until Redis 7 it does not say; but there only one that was a replica knows the id of another life.
             preg_match('/^total_net_repl_input_bytes:(\d+)/m', $stats, $found) !== 1 || (int) $found[1] > 0,
         );
-    }
-
-    /** @param string $replication the section of INFO */
-    public static function named(string $replication): string
-    {
-        return self::in($replication, 'master_replid');
     }
 
     /** @param string $server the section of INFO */

@@ -15,8 +15,8 @@ use Larder\System\Process;
 final class PhpRedisConnection implements Living
 {
     /**
-     * Commands that are sent together in any case. Of more, the first goes alone if the server has not answered for a while: it notices
-     * a server that has stopped, with the whole timeout to itself. More may also be sent twice (see send()).
+     * Commands that are sent together in any case, except by the process that tries for the others. Of more, the first goes alone if the server
+     * has not answered for a while: it notices a server that has stopped, with the whole timeout to itself. More may also be sent twice (see send()).
      */
     private const AT_ONCE = 4;
 
@@ -95,16 +95,16 @@ final class PhpRedisConnection implements Living
      */
     public function send(array $commands): array
     {
-        $patience = $this->server->readTimeout;
+        $timeout = $this->server->readTimeout;
         $began = hrtime(true);
-        $end = $began + $patience * 1e9;
+        $end = $began + $timeout * 1e9;
         if (!isset($commands[1]) && $this->idle !== null && $this->process === Process::id() && $this->idle[1]->hasNothingToAsk($began)) {
             return [$this->single($commands, $end)];
         }
         $all = [];
         $size = \count($commands);
         $part = $commands;
-        for ($left = $patience; $part !== []; $part = \array_slice($commands, \count($all), $size), $left = max(self::LEAST, ($end - $began) / 1e9)) {
+        for ($left = $timeout; $part !== []; $part = \array_slice($commands, \count($all), $size), $left = max(self::LEAST, ($end - $began) / 1e9)) {
             [$redis, $watch] = $taken = $this->taken();
             $asks = $watch->asksWith($part, $began);
             try {
@@ -195,6 +195,9 @@ final class PhpRedisConnection implements Living
         // If it is late, it did not break, it is slow: another question would wait again.
         $isTooLate = $this->isTooLate($now, $end);
         $this->breaker->broke($failure->getMessage(), $isTooLate);
+        if ((new ErrorReply($failure->getMessage()))->is('NOAUTH')) {
+            return $this->server->refused($failure->getMessage());
+        }
 
         return $this->server->unavailable($failure->getMessage(), $failure);
     }
@@ -236,15 +239,15 @@ final class PhpRedisConnection implements Living
      */
     private function ask(\Redis $redis, array $commands, float $seconds): array
     {
-        $patience = $this->server->readTimeout;
-        $isInTime = $seconds >= $patience;
+        $timeout = $this->server->readTimeout;
+        $isInTime = $seconds >= $timeout;
         $isInTime || $redis->setOption(\Redis::OPT_READ_TIMEOUT, $seconds);
         $replies = match (true) {
             !isset($commands[1]) => [@$redis->rawCommand(...$commands[0])],
-            $isInTime && (\count($commands) <= self::AT_ONCE || $patience <= 0.0 || hrtime(true) - $this->answered < $patience * 1e9) => $this->pipelined($redis, $commands, $seconds),
+            $isInTime && !$this->breaker->tries() && (\count($commands) <= self::AT_ONCE || $timeout <= 0.0 || hrtime(true) - $this->answered < $timeout * 1e9) => $this->pipelined($redis, $commands, $seconds),
             default => [@$redis->rawCommand(...$commands[0]), ...$this->pipelined($redis, \array_slice($commands, 1), $seconds)],
         };
-        $isInTime || $redis->setOption(\Redis::OPT_READ_TIMEOUT, $patience);
+        $isInTime || $redis->setOption(\Redis::OPT_READ_TIMEOUT, $timeout);
         $this->answered = hrtime(true);
         foreach ($replies as $i => $reply) {
             if ($reply === true) {
@@ -358,10 +361,11 @@ final class PhpRedisConnection implements Living
         }
         $redis = new \Redis();
         $refusal = null;
+        $handshake = '';
         $greeting = $server->greeting();
         $began = hrtime(true);
         try {
-            $watch = Watch::of($server, fn() => $this->connect($redis));
+            $watch = Watch::of($server, fn() => $this->connect($redis), $handshake);
             foreach ($greeting as $command) {
                 [$reply] = $this->ask($redis, [$command], $server->readTimeout);
                 $refusal ??= $reply instanceof ErrorReply ? $reply->message : null;
@@ -369,10 +373,11 @@ final class PhpRedisConnection implements Living
         } catch (\RedisException $failure) {
             if (!$redis->isConnected() || !ErrorReply::isOne($failure->getMessage())) {
                 self::close($redis);
-                $this->breaker->failed($failure->getMessage(), $server->hasWaited((hrtime(true) - $began) / 1e9));
+                $why = $handshake === '' ? $failure->getMessage() : $handshake;
+                $this->breaker->failed($why, $server->hasWaited((hrtime(true) - $began) / 1e9));
 
                 // Without the exception: the password is among the arguments in its trace.
-                throw $server->unavailable($failure->getMessage());
+                throw $server->unreachable($why, $handshake !== '');
             }
             $refusal ??= $failure->getMessage();
         }
@@ -402,9 +407,10 @@ final class PhpRedisConnection implements Living
         }
         // A command whose reply was lost may have been carried out: it is not for the client to repeat it.
         $redis->setOption(\Redis::OPT_MAX_RETRIES, 0);
-        $redis->setOption(\Redis::OPT_SERIALIZER, \Redis::SERIALIZER_NONE);
-        // Its last user may have had another timeout.
-        $redis->setOption(\Redis::OPT_READ_TIMEOUT, $server->readTimeout > 0.0 ? $server->readTimeout : -1);
+        if ($server->readTimeout <= 0.0 || $server->isKept()) {
+            // The last user of a kept one may have had another timeout.
+            $redis->setOption(\Redis::OPT_READ_TIMEOUT, $server->readTimeout > 0.0 ? $server->readTimeout : -1);
+        }
     }
 
     /** One that is kept is closed as well: after an error it is unknown which reply comes next. */

@@ -215,10 +215,11 @@ final class PredisConnection implements Parallel, Living
             // Predis 2 writes several commands one by one: none of them waits for the answer to the one before.
             'tcp_nodelay' => true,
         ], ['exceptions' => false]);
+        $handshake = '';
         $greeting = $server->greeting();
         $began = hrtime(true);
         try {
-            $watch = Watch::of($server, static fn() => $client->connect());
+            $watch = Watch::of($server, static fn() => $client->connect(), $handshake);
             foreach ($greeting as $command) {
                 $words = self::prepared([$command]);
                 self::write($client, $words);
@@ -231,9 +232,10 @@ final class PredisConnection implements Parallel, Living
                 }
             }
         } catch (PredisException $failure) {
-            $this->breaker->failed($failure->getMessage(), $server->hasWaited((hrtime(true) - $began) / 1e9));
+            $why = $handshake === '' ? $failure->getMessage() : $handshake;
+            $this->breaker->failed($why, $server->hasWaited((hrtime(true) - $began) / 1e9));
 
-            throw $server->unavailable($failure->getMessage(), $failure);
+            throw $server->unreachable($why, $handshake !== '', $failure);
         }
         $greeting === [] || $this->breaker->answered();
         $this->process = Process::id();

@@ -52,6 +52,20 @@ final class RedisLog implements Away, LoggerAwareInterface
      */
     private ?array $along = null;
 
+    /**
+     * The last answer that told nothing new, and what it came to. Requests get the same one again and again.
+     *
+     * @var ?array{list<mixed>, News}
+     */
+    private ?array $quiet = null;
+
+    /**
+     * The questions that were asked last, and the position that they begin at.
+     *
+     * @var ?array{string, non-empty-list<non-empty-list<string>>}
+     */
+    private ?array $asked = null;
+
     /** Null: PHP's error log. */
     private ?LoggerInterface $logger = null;
 
@@ -68,9 +82,28 @@ final class RedisLog implements Away, LoggerAwareInterface
     public function askAlong(?string $position): void
     {
         $this->along = null;
-        $this->scripts->sendBehind($position === null ? null : $this->questions($position), function (array $replies) use ($position): void {
-            $this->along = [(string) $position, $replies];
+        $questions = $position === null ? null : $this->questions($position);
+        if ($position === null || $questions === null) {
+            // As each request begins and ends so, without a closure.
+            $this->scripts->sendNothingBehind();
+
+            return;
+        }
+        $this->scripts->sendBehind($questions, function (array $replies) use ($position): void {
+            $this->along = [$position, $replies];
         });
+    }
+
+    /**
+     * Whether there are, or were, near stores in front of it. Where the server does not say, there may be.
+     *
+     * @throws StoreUnavailable
+     */
+    public function isFollowed(): bool
+    {
+        $replies = $this->scripts->exchange(array_map(fn(int $shard): array => ['EXISTS', $this->layout->log($shard)], $this->layout->all()));
+
+        return array_filter($replies, static fn(mixed $reply): bool => $reply !== 0) !== [];
     }
 
     /** Several masters answer in any order. */
@@ -138,6 +171,9 @@ final class RedisLog implements Away, LoggerAwareInterface
     /** @return ?non-empty-list<non-empty-list<string>> null: it is no position of such a log */
     private function questions(string $position): ?array
     {
+        if ($this->asked !== null && $this->asked[0] === $position) {
+            return $this->asked[1];
+        }
         $shards = $this->layout->all();
         $parts = explode(self::AND, $position);
         if (\count($parts) !== 3 * \count($shards)) {
@@ -147,6 +183,8 @@ final class RedisLog implements Away, LoggerAwareInterface
         foreach ($shards as $i => $shard) {
             $questions[] = ['XRANGE', $this->layout->log($shard), $parts[3 * $i], '+', 'COUNT', (string) (self::MOST_EVENTS + 1)];
         }
+
+        $this->asked = [$position, $questions];
 
         return $questions;
     }
@@ -158,6 +196,9 @@ final class RedisLog implements Away, LoggerAwareInterface
      */
     private function news(string $position, array $replies): ?News
     {
+        if ($this->quiet !== null && $this->quiet[1]->position === $position && $this->quiet[0] === $replies && $this->isOfHistory($position)) {
+            return $this->quiet[1];
+        }
         $events = $parts = [];
         $before = explode(self::AND, $position);
         foreach ($this->layout->all() as $i => $shard) {
@@ -191,7 +232,12 @@ final class RedisLog implements Away, LoggerAwareInterface
             array_push($parts, $id, $mark, $life);
         }
 
-        return new News(implode(self::AND, $parts), $events, true);
+        $news = new News(implode(self::AND, $parts), $events, true);
+        if ($events === []) {
+            $this->quiet = [$replies, $news];
+        }
+
+        return $news;
     }
 
     /** @param array<mixed> $fields */

@@ -67,7 +67,7 @@ enum Script: string
     case Delete = '279dae9b9701889b53342e45d7c0422a5b57270b';
     case Increment = 'd85ed398e26e789c2d1421b02b749ce551c65336';
     case Touch = '8f3efc4cfe7106f426ceddb47ede093698bb3851';
-    case Invalidate = 'f0d324f8ec021e6de4d55c11568a5d93f5ba4c98';
+    case Invalidate = '1e8b25f0ec9472aea86e6783470bbb5f0e4d7419';
     case Versions = '4a2dfce4642f80c9c530c951051ed2e6096bcfb6';
     case Sweep = 'b06e4a08e08517289240f74b326a16d1d039c435';
     case Living = '8de443aef0a25f1c951b3aa562d579c3991b9834';

@@ -155,6 +155,8 @@ final class ScriptText
     /**
      * As Save of one item, in the mode Set, that is a write without a token: nearly all writes are. It has fewer arguments, and no functions,
      * since each costs the server as much as a good part of a command.
+     * The log is told as there: before the write, and once more behind it if a full server has refused that. An item that is not aside any more
+     * leaves no more than the head that is written there, which counts as refused by a full server, too.
      *
      * Arguments: until when we wait, by the server's clock in ms; TTL in ms ('': none); the key version; the item, as of Save. If that lies aside
      * under KEYS[6], the last argument is not looked at. Reply: 1 saved, -1 late, 0 there is no room.
@@ -276,7 +278,8 @@ final class ScriptText
      * A full server forbids a script only its first write, so the first is one that it allows: this is never refused.
      *
      * Hosts that judge by tags themselves are told of it (see NearTags), unless there are too many tags at once. They notice that they
-     * were not told. So it is no error if the list cannot be written. A list of another epoch makes room for a new one.
+     * were not told. So it is no error if the list cannot be written. A list of another epoch makes room for a new one, to
+     * which the second attempt is made.
      *
      * KEYS[5] is the list. Arguments: for how many seconds what is killed may be served; how many tags to remember; tags.
      */
@@ -290,21 +293,31 @@ final class ScriptText
             redis.call('HSET', KEYS[2], 'e', epoch, 'f', floor)
         end
         tick, floor, count = tick + 1, tonumber(floor), tonumber(count or 0)
-        redis.call('SETRANGE', KEYS[1], 9, struct.pack('>I6I6', tick, tick))
-        local now, serve, most = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-        local told, bytes = {}, 0
+        redis.call('SETRANGE', KEYS[1], '9', struct.pack('>I6I6', tick, tick))
+        local at, serve, most = string.format('%.0f', tick), tonumber(ARGV[2]), tonumber(ARGV[3])
+        local versions, told, bytes = {}, {}, 0
         for i = 4, #ARGV do
+            versions[#versions + 1], versions[#versions + 2] = 't' .. ARGV[i], at
             told[#told + 1], told[#told + 2], bytes = serve > 0 and 's' or 't', ARGV[i], bytes + #ARGV[i]
-            local dead, stale, till = version(redis.call('HGET', KEYS[2], 't' .. ARGV[i]), floor)
-            if serve <= 0 then
-                dead, stale = tick, 0
-            elseif till > now then
-                stale, till = tick, math.min(till, now + serve)
-            else
-                dead, stale, till = math.max(dead, stale), tick, now + serve
+        end
+        if serve > 0 then
+            local now = tonumber(redis.call('TIME')[1])
+
+        LUA . Lua::VERSION . <<<'LUA'
+            for i = 1, #versions, 2 do
+                local dead, stale, till = version(redis.call('HGET', KEYS[2], versions[i]), floor)
+                if till > now then
+                    stale, till = tick, math.min(till, now + serve)
+                else
+                    dead, stale, till = math.max(dead, stale), tick, now + serve
+                end
+                versions[i + 1] = string.format('%.0f %.0f %.0f', dead, stale, till)
             end
-            local value = stale == 0 and dead or string.format('%.0f %.0f %.0f', dead, stale, till)
-            count = count + redis.call('HSET', KEYS[2], 't' .. ARGV[i], value)
+        end
+        local new = redis.call('HSET', KEYS[2], unpack(versions))
+        if new > 0 then
+            count = count + new
+            redis.call('HSET', KEYS[2], 'n', count)
         end
         if count > most / 2 and not half then
             redis.call('HSET', KEYS[2], 'h', tick)
@@ -313,15 +326,14 @@ final class ScriptText
             redis.call('HSET', KEYS[2], 'f', floor)
             redis.call('HDEL', KEYS[2], 'h')
         end
-        redis.call('HSET', KEYS[2], 'n', count)
-        local function tell()
-            return redis.pcall('XADD', KEYS[5], 'MAXLEN', '~', 1000, string.format('%.0f-0', tick), 'e', epoch .. struct.pack('>I6', invalidated), unpack(told))
-        end
-        if bytes <= 16384 and type(tell()) == 'table' then
+        for _ = 1, bytes <= 16384 and 2 or 0 do
+            local answer = redis.pcall('XADD', KEYS[5], 'MAXLEN', '~', '1000', at .. '-0', 'e', epoch .. struct.pack('>I6', invalidated), unpack(told))
+            if type(answer) ~= 'table' then break end
             redis.call('UNLINK', KEYS[5])
-            tell()
         end
         if cursor then
+
+        LUA . Lua::VERSION . Lua::FORGET . <<<'LUA'
             cursor = forget(cursor, floor)
             if cursor == '0' then redis.call('HDEL', KEYS[2], 's') else redis.call('HSET', KEYS[2], 's', cursor) end
         end
@@ -446,7 +458,7 @@ final class ScriptText
             Script::Increment => Lua::REFUSAL . Lua::CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::MOVE . Lua::RECORD,
             Script::Touch => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE . Lua::RECORD_UNREFUSED,
             Script::Sweep, Script::Living => Lua::LOOKED_AT_CLOCK . Lua::TIME . Lua::VERSION . Lua::JUDGE,
-            Script::Invalidate => Lua::UNREFUSED . Lua::CLOCK . Lua::VERSION . Lua::FORGET . Lua::RECORD,
+            Script::Invalidate => Lua::UNREFUSED . Lua::CLOCK . Lua::RECORD,
             Script::Follow => Lua::UNREFUSED . Lua::CLOCK . Lua::DENIED,
             Script::Forget => Lua::VERSION . Lua::FORGET,
             Script::Clear, Script::Renew => Lua::LIFE . "local epoch, tick, invalidated, life\n" . Lua::BEGIN,

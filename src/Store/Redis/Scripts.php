@@ -238,12 +238,17 @@ final class Scripts
      * Has commands sent in the same round trip as whatever is sent from now on, and behind it. Where that takes several round trips, the
      * last replies count.
      *
-     * @param ?non-empty-list<non-empty-list<string>> $commands null: none any more
-     * @param \Closure(list<mixed>): void             $take     gets the replies, if there are any
+     * @param non-empty-list<non-empty-list<string>> $commands
+     * @param \Closure(list<mixed>): void            $take     gets the replies, if there are any
      */
-    public function sendBehind(?array $commands, \Closure $take): void
+    public function sendBehind(array $commands, \Closure $take): void
     {
-        $this->behind = $commands === null ? null : [$commands, $take];
+        $this->behind = [$commands, $take];
+    }
+
+    public function sendNothingBehind(): void
+    {
+        $this->behind = null;
     }
 
     /**
@@ -304,7 +309,11 @@ final class Scripts
                 throw StoreUnavailable::because(
                     'The Redis server',
                     ($reply->isOfRights() ? 'its user may not do all that a cache does, as ' : '') . "it said \"{$reply->message}\"",
-                    $reply->isOfRights() ? self::RIGHTS : 'see its configuration',
+                    match (true) {
+                        $reply->isOfRights() => self::RIGHTS,
+                        $reply->is('TRYAGAIN') => 'wait until the slot has moved to another master',
+                        default => 'see its configuration',
+                    },
                     takesNothing: $reply->takesNothing(),
                 );
             }

@@ -17,15 +17,19 @@ use Larder\Store\CircuitBreaker;
 final class SentinelConnection implements Living
 {
     /** For so many times as long as sentinels that do not answer were waited for, they are not asked again whether the master is still the same. */
-    private const PATIENCE = 10;
+    private const TIMES_TRUSTED = 10;
 
     private ?Connection $master = null;
 
     /** Where that is, as the sentinels say it. */
     private string $address = '';
 
-    /** To the sentinel that has named it. Another one may not have heard of a failover yet that this one knows. */
-    private ?Connection $sentinel = null;
+    /**
+     * The sentinel that has named it. Another one may not have heard of a failover yet that this one knows.
+     *
+     * @var ?array{Connection, Server}
+     */
+    private ?array $sentinel = null;
 
     /** Whether the sentinels are to be asked whether it still is the master. */
     private bool $isDoubted = false;
@@ -48,7 +52,7 @@ final class SentinelConnection implements Living
         private readonly \Closure $connect,
     ) {
         $circuits = array_map(static fn(Server $each): string => $each->circuit(), [...$sentinels, $server]);
-        $this->breaker = new CircuitBreaker("sentinel {$service} " . implode(' ', $circuits), $server->retryAfter, $server->patience());
+        $this->breaker = new CircuitBreaker("sentinel {$service} " . implode(' ', $circuits), $server->retryAfter, $server->longestTimeout());
     }
 
     public function send(array $commands): array
@@ -122,28 +126,29 @@ final class SentinelConnection implements Living
     private function ask(Server $sentinel): Connection
     {
         $connection = ($this->connect)($sentinel);
-        $server = $this->named($connection, $sentinel->name());
+        $server = $this->named($connection, $sentinel);
         $master = ($this->connect)($server);
         // Fails where it is a replica: the sentinel may not have heard of it yet.
         $master->send([['PING']]);
-        [$this->sentinel, $this->address] = [$connection, $server->name()];
+        [$this->sentinel, $this->address] = [[$connection, $sentinel], $server->name()];
 
         return $master;
     }
 
     /**
-     * @param string $name of the sentinel
-     *
      * @return Server the master
      *
      * @throws StoreUnavailable
      */
-    private function named(Connection $sentinel, string $name): Server
+    private function named(Connection $connection, Server $sentinel): Server
     {
-        [$address] = $sentinel->send([['SENTINEL', 'get-master-addr-by-name', $this->service]]);
+        [$address] = $connection->send([['SENTINEL', 'get-master-addr-by-name', $this->service]]);
+        if ($address instanceof ErrorReply && ($address->is('NOAUTH') || $address->isOfRights())) {
+            throw $sentinel->refused($address->message);
+        }
         [$host, $port] = \is_array($address) ? $address + [null, null] : [null, null];
         if (!\is_string($host) || !is_numeric($port)) {
-            throw $this->unavailable($address instanceof ErrorReply ? "the sentinel {$name} said \"{$address->message}\"" : "the sentinel {$name} does not know it");
+            throw $this->unavailable("the sentinel {$sentinel->name()} " . ($address instanceof ErrorReply ? "said \"{$address->message}\"" : 'does not know it'));
         }
 
         return $this->server->at($host, (int) $port);
@@ -157,15 +162,15 @@ final class SentinelConnection implements Living
             return false;
         }
         try {
-            return $this->named($this->sentinel, '')->name() !== $this->address;
+            return $this->named(...$this->sentinel)->name() !== $this->address;
         } catch (StoreUnavailable) {
             // It may have gone.
         }
         foreach ($this->sentinels as $sentinel) {
             try {
                 $connection = ($this->connect)($sentinel);
-                $address = $this->named($connection, $sentinel->name())->name();
-                $this->sentinel = $connection;
+                $address = $this->named($connection, $sentinel)->name();
+                $this->sentinel = [$connection, $sentinel];
 
                 return $address !== $this->address;
             } catch (StoreUnavailable) {
@@ -173,7 +178,7 @@ final class SentinelConnection implements Living
             }
         }
         $now = (int) hrtime(true);
-        $this->trustedUntil = $now + self::PATIENCE * ($now - $began);
+        $this->trustedUntil = $now + self::TIMES_TRUSTED * ($now - $began);
 
         return false;
     }

@@ -29,6 +29,7 @@ final class Server
      * @param float   $readTimeout    seconds to wait for a reply
      * @param float   $retryAfter     seconds in which no process of this machine asks again after it was waited for in vain
      * @param bool    $persistent     keep the connection for later requests of this process (see isKept())
+     * @param bool    $isSentinel     it only knows where the master is, and options of its own name its user and password
      */
     public function __construct(
         public readonly string $host = '127.0.0.1',
@@ -43,6 +44,7 @@ final class Server
         public readonly float $readTimeout = self::READ_TIMEOUT,
         public readonly float $retryAfter = self::RETRY_AFTER,
         public readonly bool $persistent = false,
+        private readonly bool $isSentinel = false,
     ) {}
 
     public function name(): string
@@ -62,11 +64,11 @@ final class Server
     /** What keeps the processes of this machine from waiting for it again and again. */
     public function breaker(): CircuitBreaker
     {
-        return new CircuitBreaker($this->circuit(), $this->retryAfter, $this->patience());
+        return new CircuitBreaker($this->circuit(), $this->retryAfter, $this->longestTimeout());
     }
 
     /** @return float the longer timeout in seconds; 0: one of them has no end */
-    public function patience(): float
+    public function longestTimeout(): float
     {
         return $this->timeout > 0.0 && $this->readTimeout > 0.0 ? max($this->timeout, $this->readTimeout) : 0.0;
     }
@@ -125,12 +127,23 @@ final class Server
         return $greeting;
     }
 
-    public function unavailable(
-        string $why,
-        ?\Throwable $previous = null,
-        string $remedy = 'see that it runs and that the DSN\'s address, user, password and database are right',
-    ): StoreUnavailable {
-        return StoreUnavailable::because("The Redis server {$this->name()}", $why, $remedy, $previous);
+    /** @param ?string $remedy null: its place and its login may be wrong */
+    public function unavailable(string $why, ?\Throwable $previous = null, ?string $remedy = null): StoreUnavailable
+    {
+        return StoreUnavailable::because(
+            ($this->isSentinel ? 'The sentinel' : 'The Redis server') . " {$this->name()}",
+            $why,
+            $remedy ?? 'see that it runs and that the DSN\'s address' . ($this->isSentinel ? ' and its options sentinel_user and sentinel_password' : ', user, password and database') . ' are right',
+            $previous,
+        );
+    }
+
+    /** @param bool $isOfTls whether a handshake failed */
+    public function unreachable(string $why, bool $isOfTls, ?\Throwable $previous = null): StoreUnavailable
+    {
+        return $isOfTls
+            ? $this->unavailable($why, $previous, 'see that it speaks TLS there, and that the DSN\'s options tls_ca, tls_name, tls_cert and tls_key are right')
+            : $this->unavailable($why, $previous);
     }
 
     /** It answers, and this is what it says. */

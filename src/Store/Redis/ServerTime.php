@@ -37,11 +37,17 @@ final class ServerTime
     /** Whether the other processes need not be told. */
     private bool $isTold = true;
 
-    /** @param float $timeout seconds that the connection waits for a reply; 0: for ever */
+    /** Null until something is to be told or asked. */
+    private ?Noted $noted = null;
+
+    /**
+     * @param float   $timeout seconds that the connection waits for a reply; 0: for ever
+     * @param ?string $server  as of Noted
+     */
     public function __construct(
         private readonly Scripts $scripts,
         private readonly float $timeout,
-        private readonly Noted $noted = new Noted(),
+        private readonly ?string $server = null,
     ) {}
 
     /** @return string until when we wait for an answer to what is sent now, in ms of the server's clock, or a little earlier */
@@ -75,7 +81,7 @@ final class ServerTime
     public function forget(): void
     {
         $this->found = 0.0;
-        $this->noted->forget(self::ABOUT);
+        $this->noted()->forget(self::ABOUT);
     }
 
     /** @param int $time of the server, in ms */
@@ -105,20 +111,25 @@ final class ServerTime
         if (!$this->isTold) {
             $this->isTold = true;
             // Its time is that of the note.
-            microtime(true) - $this->found < self::IS_NEW_FOR && $this->noted->write(self::ABOUT, "{$this->lag} {$this->doubt}", self::TOLD_EVERY);
+            microtime(true) - $this->found < self::IS_NEW_FOR && $this->noted()->write(self::ABOUT, "{$this->lag} {$this->doubt}", self::TOLD_EVERY);
         }
     }
 
     /** Whether another process of this machine has compared the clocks. */
     private function isNoted(): bool
     {
-        [$found, $told] = $this->noted->read(self::ABOUT, self::IS_TRUE_FOR) ?? [0.0, ''];
+        [$found, $told] = $this->noted()->read(self::ABOUT, self::IS_TRUE_FOR) ?? [0.0, ''];
         if (preg_match('/^(-?\d{1,18}) (\d{1,9})$/D', $told, $numbers) !== 1) {
             return false;
         }
         [$this->found, $this->lag, $this->doubt] = [$found, (int) $numbers[1], (int) $numbers[2]];
 
         return true;
+    }
+
+    private function noted(): Noted
+    {
+        return $this->noted ??= new Noted($this->server);
     }
 
     /** @return int ms, in the reply to TIME */

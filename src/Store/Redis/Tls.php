@@ -22,6 +22,32 @@ final class Tls
         public readonly bool $verify = true,
     ) {}
 
+    /**
+     * Has a client connect. What PHP says of a handshake that fails is a warning, which the client's exception does not tell. It is
+     * none of the site's, whose own handler may throw it.
+     *
+     * @param \Closure(): mixed $connect
+     * @param string            $why     set to why the handshake failed
+     */
+    public static function handshake(\Closure $connect, string &$why): void
+    {
+        $others = set_error_handler(static function (int $level, string $message, string $file, int $line) use (&$others, &$why): bool {
+            if (preg_match('/^(?:Redis::p?connect|stream_socket_enable_crypto)\(\): (?:SSL operation.*:)?(?:SSL: )?(.+)$/s', $message, $match) === 1) {
+                $why = $why === '' ? 'the TLS handshake failed: ' . trim($match[1]) : $why;
+
+                return true;
+            }
+
+            // It is of a signal's handler.
+            return \is_callable($others) && $others($level, $message, $file, $line) !== false;
+        });
+        try {
+            $connect();
+        } finally {
+            restore_error_handler();
+        }
+    }
+
     /** @return array<string, string|bool> as PHP's stream contexts want it */
     public function context(): array
     {

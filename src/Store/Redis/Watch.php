@@ -17,12 +17,22 @@ final class Watch
     /** In ns. */
     private const IS_TRUE_FOR = 1_000_000_000;
 
+    /** The name of a life that the server does not tell. */
+    public const UNKNOWN = '0000000000000000';
+
+    /** What stands before the name of a life, and how many bytes that has. */
+    private const NAMED = "\nmaster_replid:";
+    private const NAME = 16;
+
     /** What is asked of any server that knows the way to the master. */
     private const OF_THE_WAY = ['CLUSTER', 'SENTINEL'];
 
     private ?int $asked = null;
 
     private string $life = '';
+
+    /** What the server said last, if it was a master. While it says the same, nothing is to be learnt. */
+    private ?string $said = null;
 
     private bool $isLeft = false;
 
@@ -35,8 +45,9 @@ final class Watch
      * Of the connection that this makes. Clients do not show their streams: it is the one that was not there before.
      *
      * @param \Closure(): mixed $connect
+     * @param string            $why     set to why a TLS handshake failed
      */
-    public static function of(Server $server, \Closure $connect): self
+    public static function of(Server $server, \Closure $connect, string &$why): self
     {
         if ($server->tls === null) {
             $connect();
@@ -44,7 +55,7 @@ final class Watch
             return new self();
         }
         $before = get_resources('stream');
-        $connect();
+        Tls::handshake($connect, $why);
         $made = array_filter(
             array_diff_key(get_resources('stream'), $before),
             static fn(mixed $stream): bool => stream_get_meta_data($stream)['stream_type'] === 'tcp_socket/ssl',
@@ -104,6 +115,21 @@ final class Watch
         return true;
     }
 
+    /**
+     * The name of the life that the server is in (see Life), which needs no class of its own to be found.
+     *
+     * @param string $replication that section of INFO
+     *
+     * @return string UNKNOWN if it does not say
+     */
+    public static function lifeIn(string $replication): string
+    {
+        $at = strpos($replication, self::NAMED);
+        $name = $at === false ? '' : substr($replication, $at + \strlen(self::NAMED), self::NAME);
+
+        return strspn($name, '0123456789abcdef') === self::NAME ? $name : self::UNKNOWN;
+    }
+
     /** The address may lead to another server by now. */
     public function leave(): void
     {
@@ -124,13 +150,20 @@ final class Watch
      */
     public function learn(mixed $answer, array $replies, Server $server): void
     {
+        if ($this->said !== null && $answer === $this->said) {
+            return;
+        }
+        if ($answer instanceof ErrorReply && $answer->is('NOAUTH')) {
+            throw $server->refused($answer->message);
+        }
         if (!\is_string($answer)) {
             throw $server->unavailable(
                 'it does not say whether it is a master' . ($answer instanceof ErrorReply ? ", but \"{$answer->message}\"" : ''),
                 remedy: 'let the user run INFO: +info',
             );
         }
-        if (str_contains($answer, "\nrole:slave")) {
+        $isReplica = str_contains($answer, "\nrole:slave");
+        if ($isReplica) {
             foreach ($replies as $reply) {
                 // Of a cluster, it also says who has taken its place.
                 if (!$reply instanceof ErrorReply || !$reply->is('MOVED')) {
@@ -138,6 +171,7 @@ final class Watch
                 }
             }
         }
-        $this->life = Life::named($answer);
+        $this->life = self::lifeIn($answer);
+        $this->said = $isReplica ? null : $answer;
     }
 }

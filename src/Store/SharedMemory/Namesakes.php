@@ -29,7 +29,7 @@ final class Namesakes
         } catch (PoolUnusable) {
             return;
         }
-        foreach ((new OthersPools())->owners($pool['name']) as $owner) {
+        foreach ((new PoolFiles())->owners($pool['name']) as $owner) {
             ($logger ?? new ErrorLog())->warning('What a command deletes or invalidates in its pool stays in the pool of another user.', [
                 'store' => $pool['path'],
                 'why' => ucfirst($owner) . " has a pool \"{$pool['name']}\" as well. Run the command as that user, or give both users the same larder.group in php.ini.",

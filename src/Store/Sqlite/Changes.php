@@ -17,6 +17,9 @@ use Larder\Ttl;
  */
 final class Changes
 {
+    /** @var array<int, string> statements of put(). Kept, as their length makes them dear to put together and to find again */
+    private array $puts = [];
+
     /**
      * @param ?int            $size  bytes that the database grows to at most
      * @param \Closure(): int $clock the time in Unix seconds
@@ -92,13 +95,7 @@ final class Changes
 
             return true;
         }
-        $version = $token === null ? ($item->fill ? 'tick' : 'tick + 1') : '?';
-        $keyVersion = $item->fill ? 'key_version_floor' : 'tick + 1';
-        $sql = "INSERT INTO {$this->schema->items} (key, value, expiry, tags, version, key_version) SELECT ?, ?, ?, ?, {$version}, {$keyVersion} FROM {$this->schema->clock} WHERE id = 1"
-            . ($token === null ? '' : ' AND epoch = ? AND key_version_floor <= ?')
-            . ' ON CONFLICT (key) DO UPDATE SET value = excluded.value, expiry = excluded.expiry, tags = excluded.tags, version = excluded.version'
-            . ($item->fill ? '' : ', key_version = excluded.key_version')
-            . ($token === null ? '' : ' WHERE key_version <= excluded.version');
+        $sql = $this->puts[($token === null ? 0 : 1) + ($item->fill ? 2 : 0)] ??= $this->putting($token !== null, $item->fill);
         $parameters = [
             $item->key,
             $stored,
@@ -116,6 +113,22 @@ final class Changes
         }
 
         return false;
+    }
+
+    private function putting(bool $hasToken, bool $isFill): string
+    {
+        $version = match (true) {
+            $hasToken => '?',
+            $isFill => 'tick',
+            default => 'tick + 1',
+        };
+        $keyVersion = $isFill ? 'key_version_floor' : 'tick + 1';
+
+        return "INSERT INTO {$this->schema->items} (key, value, expiry, tags, version, key_version) SELECT ?, ?, ?, ?, {$version}, {$keyVersion} FROM {$this->schema->clock} WHERE id = 1"
+            . ($hasToken ? ' AND epoch = ? AND key_version_floor <= ?' : '')
+            . ' ON CONFLICT (key) DO UPDATE SET value = excluded.value, expiry = excluded.expiry, tags = excluded.tags, version = excluded.version'
+            . ($isFill ? '' : ', key_version = excluded.key_version')
+            . ($hasToken ? ' WHERE key_version <= excluded.version' : '');
     }
 
     /** Whether the key was neither written nor deleted since. */

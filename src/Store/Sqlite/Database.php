@@ -36,7 +36,7 @@ final class Database
     private const RESERVED_PART = 128;
 
     /** Milliseconds to wait for readers that still need the log. */
-    private const LOG_PATIENCE = 250;
+    private const LOG_TIMEOUT = 250;
 
     /** Microseconds until another try. */
     private const LOG_PAUSE = 500;
@@ -196,7 +196,7 @@ final class Database
         try {
             $this->atomically($work);
         } finally {
-            $this->writer?->busyTimeout($this->patience());
+            $this->writer?->busyTimeout($this->milliseconds());
         }
     }
 
@@ -387,15 +387,15 @@ final class Database
         if ($this->isOpen || $connection === null || !$this->log->isWorthALook()) {
             return;
         }
-        $patience = min(self::LOG_PATIENCE, $this->patience());
-        for ($end = hrtime(true) + 1_000_000 * $patience; $this->log->isTooLong();) {
-            $connection->busyTimeout($patience);
+        $timeout = min(self::LOG_TIMEOUT, $this->milliseconds());
+        for ($end = hrtime(true) + 1_000_000 * $timeout; $this->log->isTooLong();) {
+            $connection->busyTimeout($timeout);
             if ($this->emptyLog() || hrtime(true) > $end) {
                 break;
             }
             usleep(self::LOG_PAUSE);
         }
-        $connection->busyTimeout($this->patience());
+        $connection->busyTimeout($this->milliseconds());
     }
 
     /**
@@ -430,7 +430,7 @@ final class Database
         if ($statement === null) {
             $prepare = static fn(): \SQLite3Stmt => $connection->prepare($sql) ?: throw new \RuntimeException($connection->lastErrorMsg());
             // The first time, it looks into the file.
-            $statement = $this->statements === [] ? $this->patiently($connection, $prepare) : $prepare();
+            $statement = $this->statements === [] ? $this->retryWhileBusy($connection, $prepare) : $prepare();
             $this->statements[$sql] = $statement;
         } else {
             $statement->reset();
@@ -488,7 +488,7 @@ final class Database
         try {
             // The first time that it looks into the file, which is when it takes it for itself if it is to.
             $this->isAlone && $writer->exec('PRAGMA locking_mode = EXCLUSIVE');
-            $this->patiently($writer, static fn(): bool => $writer->exec('PRAGMA synchronous = NORMAL'));
+            $this->retryWhileBusy($writer, static fn(): bool => $writer->exec('PRAGMA synchronous = NORMAL'));
         } catch (\Exception $failure) {
             $this->failure = $writer->lastExtendedErrorCode();
             $writer->close();
@@ -520,7 +520,7 @@ final class Database
     {
         $connection = new \SQLite3($this->real, $mode | self::NO_LINKS);
         $connection->enableExceptions(true);
-        $connection->busyTimeout($this->patience());
+        $connection->busyTimeout($this->milliseconds());
         if ($this->file === null) {
             clearstatcache();
             $this->file = @fileinode($this->path) ?: null;
@@ -545,7 +545,7 @@ final class Database
         // A reader of a database without a log has no lock by which it could keep one.
         $this->close();
         $connection = $this->writer();
-        $this->patiently($connection, fn() => $this->makeTables($connection));
+        $this->retryWhileBusy($connection, fn() => $this->makeTables($connection));
     }
 
     /**
@@ -559,7 +559,7 @@ final class Database
      *
      * @throws \Exception
      */
-    private function patiently(\SQLite3 $connection, \Closure $work): mixed
+    private function retryWhileBusy(\SQLite3 $connection, \Closure $work): mixed
     {
         $end = hrtime(true) + (int) (1e9 * $this->timeout);
         for ($pause = 1_000; ; $pause = min(2 * $pause, 50_000)) {
@@ -630,8 +630,8 @@ final class Database
         $connection->exec('PRAGMA max_page_count = ' . ($isWhole ? $pages : $pages - max(self::RESERVE, intdiv($pages, self::RESERVED_PART))));
     }
 
-    /** Milliseconds. */
-    private function patience(): int
+    /** The timeout in milliseconds. */
+    private function milliseconds(): int
     {
         return (int) round($this->timeout * 1000);
     }

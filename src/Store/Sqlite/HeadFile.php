@@ -176,10 +176,10 @@ final class HeadFile
      */
     private function locked(bool $looks): array
     {
-        $patience = hrtime(true) + (int) ($this->timeout * 1e9);
+        $deadline = hrtime(true) + (int) ($this->timeout * 1e9);
         while (true) {
             $file = $this->opened();
-            match (FileLock::take($file, \LOCK_EX, $patience)) {
+            match (FileLock::take($file, \LOCK_EX, $deadline)) {
                 true => null,
                 false => throw $this->unavailable('another process holds its lock for too long'),
                 null => throw $this->unavailable('its file system has no locks'),

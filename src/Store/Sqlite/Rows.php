@@ -102,14 +102,15 @@ final class Rows
     }
 
     /**
-     * What is in the value's column of one item, if its row and the clock alone tell that it lives, as they mostly do. To make a Row of
-     * each takes half as long as SQLite does to find it.
+     * One row, if it and the clock alone tell that its item lives, as they mostly do. To make a Row of each takes half as long as SQLite does to
+     * find it.
      *
      * @param ?Token $missed is set where there is no row: the token of this moment
      *
-     * @return int|string|null null: look() has to tell, unless there is no row
+     * @return ?array{int|string, ?int, int, ?string} what is in the columns of value, expiry, version and tags; null: look() has to tell, unless there
+     *                                                is no row
      */
-    public function value(string $key, ?Token &$missed = null): int|string|null
+    public function plain(string $key, ?Token &$missed = null): ?array
     {
         $found = $this->database->attempt(fn(): array => $this->database->rows($this->one, $key));
         if (!isset($found[0]) || $found[0][0] !== 1) {
@@ -124,13 +125,13 @@ final class Rows
         [, , $expiry, $version, , $tags, $value] = $found[1];
         if (
             ($expiry !== null && $expiry <= ($this->clock)())
-            || ($tags !== null && ($version < $found[0][3] || !\is_string($tags) || str_starts_with($tags, Row::APART)))
+            || ($tags !== null && (!\is_string($tags) || $version < $found[0][3] || str_starts_with($tags, Row::APART)))
             || $this->notices->areThere($epoch)
         ) {
             return null;
         }
 
-        return \is_float($value) ? null : $value;
+        return $value === null || \is_float($value) ? null : [$value, $expiry === null ? null : (int) $expiry, (int) $version, $tags];
     }
 
     /** The clock comes first: PHP runs a statement up to its first row to see whether it is right, and then all of it. */

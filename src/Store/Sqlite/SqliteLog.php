@@ -44,19 +44,21 @@ final class SqliteLog implements Beside
 
     /**
      * @param string              $path   of the database
+     * @param string              $prefix of the tables
      * @param float               $timeout seconds to wait for another process that changes the head
      * @param \Closure(): Tables  $tables of the store, which has nothing open until it is first asked for them
      * @param \Closure(): int     $clock  the time in Unix seconds
      */
     public function __construct(
         string $path,
-        private readonly Schema $schema,
+        string $prefix,
         float $timeout,
         private readonly \Closure $tables,
         \Closure $clock,
     ) {
-        $path = PrivateDirectory::followed($path) ?? $path;
-        $this->head = new HeadFile("{$path}-head-{$schema->prefix}", $path, $timeout, $clock);
+        // To load what follows links takes longer than to see that there is none.
+        $path = is_link($path) ? PrivateDirectory::followed($path) ?? $path : $path;
+        $this->head = new HeadFile("{$path}-head-{$prefix}", $path, $timeout, $clock);
     }
 
     /** Whether the database has, or had, near stores in front of it. */
@@ -169,9 +171,9 @@ final class SqliteLog implements Beside
     private function append(Event $event, int $id): string
     {
         $nonce = random_bytes(8);
-        $this->database()->change("INSERT INTO {$this->schema->log} VALUES (?, ?, ?)", $id, $nonce, $event->packed());
+        $this->database()->change("INSERT INTO {$this->schema()->log} VALUES (?, ?, ?)", $id, $nonce, $event->packed());
         if ($id % self::RECORDS_PER_TRIM === 0) {
-            $this->database()->change("DELETE FROM {$this->schema->log} WHERE id <= ?", $id - self::KEPT);
+            $this->database()->change("DELETE FROM {$this->schema()->log} WHERE id <= ?", $id - self::KEPT);
         }
 
         return $id . ':' . strtoupper(bin2hex($nonce));
@@ -180,7 +182,7 @@ final class SqliteLog implements Beside
     /** There is no room for an event. */
     private function forget(): void
     {
-        foreach ($this->schema->endOfLog() as $statement) {
+        foreach ($this->schema()->endOfLog() as $statement) {
             $this->database()->change($statement);
         }
     }
@@ -191,7 +193,7 @@ final class SqliteLog implements Beside
         $events = [];
         $id = (int) $parts[0];
         $rows = $this->database()->rows(
-            "SELECT id, hex(nonce), event, (SELECT epoch FROM {$this->schema->clock} WHERE id = 1) FROM {$this->schema->log} WHERE id >= ? AND (SELECT total(length(event)) FROM {$this->schema->log} WHERE id > ?) <= ? ORDER BY id",
+            "SELECT id, hex(nonce), event, (SELECT epoch FROM {$this->schema()->clock} WHERE id = 1) FROM {$this->schema()->log} WHERE id >= ? AND (SELECT total(length(event)) FROM {$this->schema()->log} WHERE id > ?) <= ? ORDER BY id",
             $id,
             $id,
             self::MOST_NEWS,
@@ -217,13 +219,18 @@ final class SqliteLog implements Beside
     private function last(): array
     {
         do {
-            $rows = $this->database()->rows("SELECT id, hex(nonce), (SELECT epoch FROM {$this->schema->clock} WHERE id = 1) FROM {$this->schema->log} ORDER BY id DESC LIMIT 1");
+            $rows = $this->database()->rows("SELECT id, hex(nonce), (SELECT epoch FROM {$this->schema()->clock} WHERE id = 1) FROM {$this->schema()->log} ORDER BY id DESC LIMIT 1");
             if ($rows !== []) {
                 return ["{$rows[0][0]}:{$rows[0][1]}", (string) $rows[0][2]];
             }
             // It was emptied.
-            $this->database()->change($this->schema->startOfLog());
+            $this->database()->change($this->schema()->startOfLog());
         } while (true);
+    }
+
+    private function schema(): Schema
+    {
+        return ($this->tables)()->schema;
     }
 
     private function database(): Database

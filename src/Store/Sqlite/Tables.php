@@ -28,7 +28,7 @@ final class Tables
      */
     public function __construct(
         string $path,
-        private readonly Schema $schema,
+        public readonly Schema $schema,
         public readonly Values $values,
         float $timeout,
         private readonly ?int $size,

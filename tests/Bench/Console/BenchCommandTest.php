@@ -12,7 +12,7 @@ use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Server\Program;
 use Larder\Bench\Subject\Subjects;
 use Larder\Tests\Bench\Finding\RunFixture;
-use Larder\Tests\Patience;
+use Larder\Tests\Wait;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
@@ -262,7 +262,7 @@ final class BenchCommandTest extends TestCase
         $process = $this->measuring();
         $tmpfs = $this->tmpfs();
         // The second may come before the first was heard of; then one of them is all there is, and another comes.
-        Patience::until('the benchmark has ended', static function () use ($process): bool {
+        Wait::until('the benchmark has ended', static function () use ($process): bool {
             ['pid' => $leader, 'running' => $isRunning] = proc_get_status($process);
             posix_kill(-$leader, SIGINT);
 
@@ -284,7 +284,7 @@ final class BenchCommandTest extends TestCase
         // All at once, so that no worker has time to remove its own.
         array_map(static fn(int $process): bool => posix_kill($process, SIGKILL), [...$workers, proc_get_status($process)['pid']]);
         $this->end($process);
-        Patience::until('the killed processes have ended', static fn(): bool => array_filter($workers, CpuTime::isAlive(...)) === []);
+        Wait::until('the killed processes have ended', static fn(): bool => array_filter($workers, CpuTime::isAlive(...)) === []);
         self::assertNotSame([], array_filter([...$tmpfs, ...$disk], is_dir(...)), 'it could remove nothing');
 
         [$code, , $errors] = $this->bench('connect', '--subjects=file-disk');
@@ -297,7 +297,7 @@ final class BenchCommandTest extends TestCase
     private function measuring()
     {
         $process = $this->start('gets', '--subjects=array,file-disk,file-tmpfs');
-        Patience::until(
+        Wait::until(
             'a worker has compiled its first loop',
             fn(): bool => (glob("{$this->directory}/larder-benchmark-*/code/loop-1.php") ?: []) !== [],
             $this->said(...),
@@ -369,7 +369,7 @@ final class BenchCommandTest extends TestCase
     private function end($process): int
     {
         $code = -1;
-        Patience::until('the benchmark has ended', static function () use ($process, &$code): bool {
+        Wait::until('the benchmark has ended', static function () use ($process, &$code): bool {
             // Only the first status after the end has the exit code.
             ['running' => $isRunning, 'exitcode' => $code] = proc_get_status($process);
 

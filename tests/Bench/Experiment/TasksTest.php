@@ -23,8 +23,8 @@ use Larder\Bench\Fields;
 use Larder\Bench\FileSystem;
 use Larder\Bench\Server\CpuTime;
 use Larder\Bench\Subject\WorkerFailed;
-use Larder\Tests\Patience;
 use Larder\Tests\Scratch;
+use Larder\Tests\Wait;
 use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 use RuntimeException;
@@ -326,7 +326,7 @@ final class TasksTest extends TestCase
         $starter = proc_open([PHP_BINARY, '-r', $script, json_encode([...$this->arguments('lasting', $file, 500), 'rounds' => 600], JSON_THROW_ON_ERROR)], [['file', '/dev/null', 'r']], $pipes);
         self::assertIsResource($starter);
         $task = 0;
-        Patience::until('a task has begun', static function () use ($who, &$task): bool {
+        Wait::until('a task has begun', static function () use ($who, &$task): bool {
             $said = (string) @file_get_contents($who);
             $task = (int) $said;
 
@@ -336,7 +336,7 @@ final class TasksTest extends TestCase
         proc_terminate($starter, SIGKILL);
         proc_close($starter);
 
-        Patience::until('its task has ended', static fn(): bool => !CpuTime::isAlive($task));
+        Wait::until('its task has ended', static fn(): bool => !CpuTime::isAlive($task));
         self::assertSame([], glob("{$this->scratch->path}/larder-*"), 'and has removed what it made');
     }
 

@@ -65,6 +65,30 @@ final class StandingTest extends TestCase
         self::assertSame([], Standing::all(new Findings($fixture->run())));
     }
 
+    public function testAdaptersAndPageCachesOfOursAreNoRivalsByTheirTitles(): void
+    {
+        $run = (new RunFixture())->run();
+        $outcome = new Outcome('pagecache', 'Pages', 'Re-creates nothing.', []);
+        $outcome->titles = ['files' => 'Larder from files', 'magento-redis' => 'Larder_Cache_Backend over Redis', 'rival-files' => 'a file a page'];
+        foreach (['shared-memory' => 70.0, 'files' => 50.0, 'magento-redis' => 50.0, 'empty-plain' => 1.0, 'rival-files' => 50.0] as $subject => $time) {
+            $outcome->measurement(['page' => '10 KB'], 'time', 'ns', Direction::LowerIsBetter, $subject)->add(0, 0, $time);
+        }
+        $run->outcomes = [$outcome];
+        $standing = Standing::all(new Findings($run))[0] ?? self::fail('It is not there.');
+
+        self::assertSame(['a file a page'], array_map(static fn(Loss $loss): string => $loss->rival, $standing->losses));
+    }
+
+    /** A cache that is asked for more cleans in the same time has fewer of its reads hit. */
+    public function testTheShareOfReadsThatHitIsNoContest(): void
+    {
+        $fixture = (new RunFixture())
+            ->add('tags', ['items' => '5,000'], 'reads that hit', Direction::HigherIsBetter, 'shared-memory', 0.7)
+            ->add('tags', ['items' => '5,000'], 'reads that hit', Direction::HigherIsBetter, 'redis-tcp', 0.9);
+
+        self::assertSame([], Standing::all(new Findings($fixture->run())));
+    }
+
     private static function standing(RunFixture $fixture, string $experiment = 'gets'): Standing
     {
         $standings = Standing::all(new Findings($fixture->run()));

@@ -16,7 +16,7 @@ use Larder\Bench\Server\RedisServer;
 use Larder\Bench\Server\Server;
 use Larder\Bench\Server\ServerFailed;
 use Larder\Bench\Server\ServerProcess;
-use Larder\Tests\Patience;
+use Larder\Tests\Wait;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
@@ -96,7 +96,7 @@ final class ServerTest extends TestCase
             . 'echo json_encode([dirname($server->socket), ...$server->processIds()]), "\n"; sleep(60);';
         $starter = proc_open([PHP_BINARY, '-r', $script], [['file', '/dev/null', 'r'], ['pipe', 'w']], $pipes);
         self::assertIsResource($starter);
-        Patience::until('a starter of a server says which it started', static function () use ($pipes): bool {
+        Wait::until('a starter of a server says which it started', static function () use ($pipes): bool {
             [$readable, $none] = [[$pipes[1]], null];
 
             return stream_select($readable, $none, $none, 0) === 1;
@@ -112,8 +112,8 @@ final class ServerTest extends TestCase
 
         $processes = array_filter($answer, is_int(...));
         self::assertNotSame([], $processes);
-        Patience::until('the server of a killed process has ended', static fn(): bool => array_filter($processes, CpuTime::isAlive(...)) === []);
-        Patience::until('its directory is gone', static fn(): bool => !is_dir($directory));
+        Wait::until('the server of a killed process has ended', static fn(): bool => array_filter($processes, CpuTime::isAlive(...)) === []);
+        Wait::until('its directory is gone', static fn(): bool => !is_dir($directory));
     }
 
     public function testAServerThatDoesNotStartShowsTheLastLinesOfItsLog(): void
@@ -182,7 +182,7 @@ final class ServerTest extends TestCase
         self::assertIsResource($busy);
         $process = proc_get_status($busy)['pid'];
         try {
-            Patience::until('another process has used 0.2 s of processor time', static fn(): bool => CpuTime::of([$process]) > 200_000_000);
+            Wait::until('another process has used 0.2 s of processor time', static fn(): bool => CpuTime::of([$process]) > 200_000_000);
             self::assertContains($process, CpuTime::family((int) getmypid()));
         } finally {
             proc_terminate($busy, SIGKILL);

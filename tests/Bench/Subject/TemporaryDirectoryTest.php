@@ -6,8 +6,8 @@ namespace Larder\Tests\Bench\Subject;
 
 use Larder\Bench\FileSystem;
 use Larder\Bench\Subject\TemporaryDirectory;
-use Larder\Tests\Patience;
 use Larder\Tests\Scratch;
+use Larder\Tests\Wait;
 use PHPUnit\Framework\TestCase;
 
 final class TemporaryDirectoryTest extends TestCase
@@ -55,13 +55,13 @@ final class TemporaryDirectoryTest extends TestCase
         $run = proc_open([PHP_BINARY, '-r', $script, $this->scratch->path], [['pipe', 'r'], ['pipe', 'w']], $pipes);
         self::assertIsResource($run);
         $name = trim((string) fgets($pipes[1]));
-        Patience::until('a run has killed itself', static fn(): bool => !proc_get_status($run)['running']);
+        Wait::until('a run has killed itself', static fn(): bool => !proc_get_status($run)['running']);
 
         self::assertSame([], TemporaryDirectory::removeLeftBehind($this->scratch->path));
         self::assertDirectoryExists("{$this->scratch->path}/{$name}");
         // Now its worker ends.
         fclose($pipes[0]);
-        Patience::until('what it left is removed', fn(): bool => TemporaryDirectory::removeLeftBehind($this->scratch->path) === [$name]);
+        Wait::until('what it left is removed', fn(): bool => TemporaryDirectory::removeLeftBehind($this->scratch->path) === [$name]);
         proc_close($run);
     }
 

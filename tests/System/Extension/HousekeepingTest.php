@@ -13,7 +13,7 @@ final class HousekeepingTest extends WorkersCase
 {
     private const SIZE = 8 << 20;
     private const ITEMS = 4000; // of 3,000 bytes: more than fit
-    private const PATIENCE = 60.0; // seconds, of which it takes a few thousandths
+    private const TIMEOUT = 60.0; // seconds, of which it takes a few thousandths
 
     public function testAWorkerGoesOnMakingRoomWhenTheAnswerIsOutAndNoFurtherRequestComes(): void
     {
@@ -24,7 +24,7 @@ final class HousekeepingTest extends WorkersCase
                 ['pool' => $this->pool, 'number' => $number, 'items' => self::ITEMS],
             );
             self::assertMatchesRegularExpression('/^[1-9]\d*$/', $answer, 'The pool was full before the script ended.');
-            $deadline = microtime(true) + self::PATIENCE;
+            $deadline = microtime(true) + self::TIMEOUT;
             while (($evictions = $this->evictions()) <= (int) $answer && microtime(true) < $deadline) {
                 usleep(1000);
             }

@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System\Hosts;
 
-use Larder\Tests\Patience;
 use Larder\Tests\System\CacheServer;
+use Larder\Tests\Wait;
 
 /** A master and its replica, where all hosts reach them, and three sentinels that watch the two. */
 final class Sentinels
@@ -44,9 +44,9 @@ final class Sentinels
     {
         $this->untilAllIsWell();
         self::ask($this->master, 'CLIENT', 'PAUSE', '600000', 'WRITE');
-        Patience::until('the replica has every write', fn(): bool => self::offset($this->master) !== null && self::offset($this->master) === self::offset($this->replica));
+        Wait::until('the replica has every write', fn(): bool => self::offset($this->master) !== null && self::offset($this->master) === self::offset($this->replica));
         $this->master->kill();
-        Patience::until('a sentinel names the new master', fn(): bool => $this->replica->says('role:master') && $this->isNamed($this->replica));
+        Wait::until('a sentinel names the new master', fn(): bool => $this->replica->says('role:master') && $this->isNamed($this->replica));
     }
 
     /** Whether a sentinel names it as the master. Clients cannot find it before. */
@@ -77,7 +77,7 @@ final class Sentinels
     /** Until each sentinel knows the others, and a replica that could be promoted. */
     private function untilAllIsWell(): void
     {
-        Patience::until('the sentinels know a master, its replica and each other', function (): bool {
+        Wait::until('the sentinels know a master, its replica and each other', function (): bool {
             if ($this->replica->says('role:master') && $this->master->says('role:slave')) {
                 [$this->master, $this->replica] = [$this->replica, $this->master];
             }

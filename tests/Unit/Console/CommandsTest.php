@@ -323,6 +323,9 @@ final class CommandsTest extends TestCase
             self::assertMatchesRegularExpression("~^larder_near_{$metric}\{store=\"array: > {$this->dsn()}\"\} {$value}\$~m", $printed);
         }
         self::assertSame(2, $this->execute(['command' => 'metrics', 'dsn' => ['nonsense']])[0]);
+        [$code, $printed] = $this->execute(['command' => 'metrics', 'dsn' => ['redis://user:hunter2@127.0.0.1:1?prefix=one', 'redis://user:hunter2@127.0.0.1:1?prefix=two']]);
+        self::assertSame(1, $code);
+        self::assertStringContainsString("larder_up{store=\"redis://127.0.0.1:1?prefix=one\"} 0\nlarder_up{store=\"redis://127.0.0.1:1?prefix=two\"} 0\n", $printed);
     }
 
     /** @return iterable<string, array{array<string, mixed>, int, string}> */

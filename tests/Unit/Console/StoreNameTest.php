@@ -28,5 +28,24 @@ final class StoreNameTest extends TestCase
     public function testNothingSecretIsInTheNameOfAStore(string $dsn, string $name): void
     {
         self::assertSame($name, StoreName::of($dsn));
+        self::assertStringNotContainsString('hunter2', $name);
+    }
+
+    /**
+     * @param list<string> $dsns
+     * @param list<string> $labels
+     */
+    #[TestWith([['redis://h?prefix=a&timeout=2', 'redis://h?prefix=b', 'redis://h'], ['redis://h?prefix=a', 'redis://h?prefix=b', 'redis://h']])]
+    #[TestWith([['redis+unix:/r?database=1', 'redis+unix:/r?database=2'], ['redis+unix:/r?database=1', 'redis+unix:/r?database=2']])]
+    #[TestWith([['redis+sentinel://s?service=a&password=hunter2', 'redis+sentinel://s?service=b'], ['redis+sentinel://s?service=a', 'redis+sentinel://s?service=b']])]
+    #[TestWith([['redis://a:hunter2@h', 'redis://b:hunter2@h', 'redis://a:hunter2@i'], ['redis://h?user=a', 'redis://h?user=b', 'redis://i']])]
+    #[TestWith([['redis://:hunter2@h', 'redis://h?timeout=1'], ['redis://h (1)', 'redis://h (2)']])]
+    #[TestWith([['array: > redis://h?prefix=a', 'array: > redis://h?prefix=b&secret=hunter2'], ['array: > redis://h?prefix=a', 'array: > redis://h?prefix=b']])]
+    #[TestWith([['redis://h?prefix=a', 'redis://h?prefix=a'], ['redis://h?prefix=a']])]
+    #[TestWith([['redis://h?prefix=%22%0A'], ['redis://h?prefix=%22%0A']])]
+    public function testEachStoreHasALabelOfItsOwn(array $dsns, array $labels): void
+    {
+        self::assertSame($labels, array_keys(StoreName::labels($dsns)));
+        self::assertSame(array_values(array_unique($dsns)), array_values(StoreName::labels($dsns)));
     }
 }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Psr6;
 
 use Larder\Cache;
+use Larder\Item;
 use Larder\Psr6\CacheItem;
 use Larder\Psr6\CachePool;
 use Larder\Psr6\Failure;
@@ -304,6 +305,114 @@ final class CachePoolTest extends TestCase
         self::assertSame(['absent' => ['absent', false], 'a' => ['a', true]], $found);
         self::assertSame([], [...$pool->getItems()]);
         self::assertSame([], [...$pool->getItems([])]);
+    }
+
+    /** Doctrine's ORM asks for an item anew before it saves it. */
+    public function testAnItemThatIsAskedForAgainIsAsOldAsItsFirstMiss(): void
+    {
+        $store = new ArrayStore();
+        $pool = new CachePool(new Cache($store));
+        $other = new Cache($store);
+        $save = static fn(string $value): bool => $pool->save($pool->getItem('key')->set($value)->tag('red'));
+        $found = static fn(): mixed => $other->get('key');
+        self::assertFalse($pool->getItem('key')->isHit());
+        $other->delete('key');
+        self::assertFalse($save('computed before'));
+        self::assertNull($found());
+        // It is judged once.
+        self::assertTrue($save('computed anew'));
+        self::assertSame('computed anew', $found());
+        $other->delete('key');
+        foreach ($pool->getItems(['key', 'another']) as $item) {
+            self::assertFalse($item->isHit());
+        }
+        $other->invalidateTags(['red']);
+        self::assertFalse($pool->hasItem('key'));
+        self::assertFalse($save('computed before'));
+        // What another process has stored meanwhile was seen, and is replaced.
+        self::assertFalse($pool->getItem('key')->isHit());
+        $other->set('key', 'theirs');
+        self::assertTrue($save('ours'));
+        self::assertSame('ours', $found());
+        // What is missed after that is another miss.
+        $other->delete('key');
+        self::assertFalse($pool->getItem('key')->isHit());
+        $other->set('key', 'theirs');
+        self::assertTrue($pool->getItem('key')->isHit());
+        $other->delete('key');
+        self::assertTrue($save('computed since'));
+    }
+
+    /** @return iterable<string, array{\Closure(CachePool, Cache): mixed}> */
+    public static function ownWords(): iterable
+    {
+        yield 'a delete' => [static fn(CachePool $pool): bool => $pool->deleteItem('key')];
+        yield 'a clear' => [static fn(CachePool $pool): bool => $pool->clear()];
+        yield 'an invalidation of a tag' => [static fn(CachePool $pool): bool => $pool->invalidateTags(['red'])];
+        yield 'the end of a request' => [static fn(CachePool $pool) => $pool->reset()];
+        yield 'a delete of the cache' => [static fn(CachePool $pool, Cache $cache): bool => $cache->delete('key')];
+        yield 'a delete of several of the cache' => [static fn(CachePool $pool, Cache $cache): bool => $cache->deleteMany(['other', 'key'])];
+        yield 'a clear of the cache' => [static fn(CachePool $pool, Cache $cache): bool => $cache->clear()];
+        yield 'an invalidation of the cache' => [static fn(CachePool $pool, Cache $cache): bool => $cache->invalidateTags(['red'])];
+        yield 'an invalidation in a namespace' => [static fn(CachePool $pool, Cache $cache): bool => $cache->namespace('part')->invalidateTags(['red'])];
+        yield 'a set of the cache' => [static fn(CachePool $pool, Cache $cache): bool => $cache->set('key', 1)];
+        yield 'a set of several of the cache' => [static fn(CachePool $pool, Cache $cache): bool => $cache->setMany(['key' => 1])];
+        yield 'a save of the cache' => [static fn(CachePool $pool, Cache $cache): array => $cache->saveMany([new Item('key', 1)])];
+        yield 'an add of the cache' => [static fn(CachePool $pool, Cache $cache): bool => $cache->add('key', 1)];
+        yield 'a replacement of the cache' => [static fn(CachePool $pool, Cache $cache): bool => $cache->replace('key', 1)];
+        yield 'a touch that deletes' => [static fn(CachePool $pool, Cache $cache): bool => $cache->touch('key', 0)];
+        yield 'a count of the cache' => [static fn(CachePool $pool, Cache $cache): int|false => $cache->increment('key')];
+        yield 'an update of the cache' => [static fn(CachePool $pool, Cache $cache): bool => $cache->update('key', static fn(): int => 1)];
+        yield 'a value that the cache remembers' => [static fn(CachePool $pool, Cache $cache): mixed => $cache->remember('key', static fn(): int => 1)];
+        yield 'the end of a request of the cache' => [static fn(CachePool $pool, Cache $cache) => $cache->refresh()];
+    }
+
+    /** @param \Closure(CachePool, Cache): mixed $do */
+    #[DataProvider('ownWords')]
+    public function testWhatTheProcessItselfHasDoneSinceTheFirstMissRefusesNothing(\Closure $do): void
+    {
+        $store = new ArrayStore();
+        $other = new Cache($store);
+        $cache = new Cache($store);
+        $pool = new CachePool($cache);
+        foreach ([$pool, new CachePool($cache), clone $pool] as $doer) {
+            self::assertFalse($pool->getItem('key')->isHit());
+            $other->delete('key');
+            $do($doer, $cache);
+            // What was stored is gone again before the pool is asked.
+            $other->delete('key');
+            self::assertTrue($pool->save($pool->getItem('key')->set('computed since')->tag('red')));
+            self::assertSame('computed since', $pool->getItem('key')->get());
+            $other->delete('key');
+        }
+    }
+
+    public function testAnInvalidationInTheCacheRefusesNothingInANamespaceOfIt(): void
+    {
+        $store = new ArrayStore();
+        $cache = new Cache($store);
+        $pool = new CachePool($cache->namespace('part'));
+        foreach ([static fn(): bool => $cache->invalidateTags(['red']), $cache->clear(...), $cache->refresh(...)] as $do) {
+            self::assertFalse($pool->getItem('key')->isHit());
+            (new Cache($store))->namespace('part')->delete('key');
+            $do();
+            self::assertTrue($pool->save($pool->getItem('key')->set('computed since')->tag('red')));
+            $pool->deleteItem('key');
+        }
+    }
+
+    public function testAnItemIsAsOldAsItsFirstMissInAnyPoolOfTheCache(): void
+    {
+        $store = new ArrayStore();
+        $cache = new Cache($store);
+        $pool = new CachePool($cache);
+        foreach ([new CachePool($cache), clone $pool] as $asked) {
+            self::assertFalse($asked->getItem('key')->isHit());
+            (new Cache($store))->delete('key');
+            self::assertFalse($pool->save($pool->getItem('key')->set('computed before')));
+            self::assertTrue($pool->save($pool->getItem('key')->set('computed anew')));
+            $pool->deleteItem('key');
+        }
     }
 
     public function testATagThatIsNotLegalThrowsThePsrsException(): void

@@ -408,6 +408,7 @@ final class PayloadTest extends TestCase
     {
         yield 'an unknown compression' => ['compression=gzip', 'choose one of: none, zlib, zstd, lz4'];
         yield 'a negative threshold' => ['compression=zlib&compress_above=-1', 'bytes, such as "64M"'];
+        yield 'a threshold that is no number where nothing is compressed' => ['compress_above=x', 'The DSN option "compress_above" is "x"; give bytes'];
         yield 'a short secret' => ['secret=hunter2', 'at least 16 bytes'];
         yield 'an unknown serializer' => ['serializer=json', 'choose one of: auto, igbinary, php'];
         yield 'classes for one that cannot be limited' => ['serializer=igbinary&classes=Foo', 'php, as no other can be limited to some classes'];

@@ -63,6 +63,18 @@ final class NotedTest extends TestCase
         self::assertCount(1, glob("{$this->scratch->path}/noted-*") ?: []);
     }
 
+    public function testWhatWasNotWrittenForADayGoesFromADirectoryOfAnyNameAndNothingElseDoes(): void
+    {
+        $directory = "{$this->scratch->path}/a [b] *";
+        mkdir($directory, 0o700);
+        touch("{$directory}/noted-by-nobody", time() - 100_000);
+        touch("{$directory}/another", time() - 100_000);
+        (new Noted('here:6379', $directory))->write('time', 'new');
+        self::assertFileDoesNotExist("{$directory}/noted-by-nobody");
+        self::assertFileExists("{$directory}/another");
+        self::assertCount(4, scandir($directory) ?: []);
+    }
+
     public function testNothingIsNotedWhereADirectoryIsNotOursAloneOrThereIsNoServer(): void
     {
         chmod($this->scratch->path, 0o777);

@@ -21,10 +21,27 @@ final class FollowedTest extends TestCase
 
     public function testTheTimeOfDayWasSetBackWhereItHasGoneOnLessThanTheOtherClock(): void
     {
-        [$head, $position, $sent, $offset, $place] = Followed::now(null, 'position', (int) hrtime(true), 'place')->toStore();
+        [$head, $position, $sent, $offset, $place] = explode("\n", Followed::now(null, 'position', (int) hrtime(true), 'place')->toStore());
         foreach ([[3_600.0, true], [0.5, false], [-3_600.0, false]] as [$back, $isSetBack]) {
-            self::assertSame($isSetBack, Followed::read([$head, $position, $sent, $offset + $back, $place])->isBeforeSetBack());
+            self::assertSame($isSetBack, Followed::read(implode("\n", [$head, $position, $sent, (float) $offset + $back, $place]))->isBeforeSetBack());
         }
         self::assertFalse(Followed::nothing()->isBeforeSetBack());
+    }
+
+    public function testItIsReadAsItWasStored(): void
+    {
+        foreach ([null, 'head'] as $head) {
+            $followed = Followed::now($head, '7:AB', 5, "a place\nof two lines");
+            $read = Followed::read($followed->toStore());
+            self::assertSame([$head, '7:AB', 5, "a place\nof two lines"], [$read->head, $read->position, $read->sent, $read->place]);
+            self::assertSame($followed->toStore(), $read->toStore());
+        }
+    }
+
+    public function testWhatIsNoneOfOursIsThatNothingWasFollowed(): void
+    {
+        foreach ([null, 5, [], [null, '7:AB', 5, 1.0, 'place'], '', "\n", "head\n\n5\n1.0\nplace", "head\n7:AB\n5\n1.0"] as $other) {
+            self::assertNull(Followed::read($other)->position);
+        }
     }
 }

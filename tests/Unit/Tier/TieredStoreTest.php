@@ -12,7 +12,10 @@ use Larder\Remember\StampedeOptions;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Store\SqliteStore;
+use Larder\Tests\Contract\Value\Instant;
+use Larder\Tests\Contract\Value\Restored;
 use Larder\Tests\Contract\Value\Teller;
+use Larder\Tests\Contract\Value\Woken;
 use Larder\Tests\MemoryLogger;
 use Larder\Tests\Scratch;
 use Larder\Tier\TieredStore;
@@ -59,6 +62,35 @@ final class TieredStoreTest extends TestCase
         self::assertSame([[], 0], [$this->asked(), $this->log->asked]);
         self::assertSame(['key', 'other'], array_keys($tier->fetch(['key', 'absent', 'other'])->items));
         self::assertSame(['fetch'], $this->asked());
+    }
+
+    public function testWhatCodeOfAUsersMakesAgainIsMadeAsOftenAsTheFarStoreMakesIt(): void
+    {
+        $tier = $this->tier();
+        $tier->save([new Item('woken', [new Woken()]), new Item('restored', [new Restored()])]);
+        for ($request = 0; $request < 3; $request++) {
+            $tier->beginRequest();
+            foreach (['woken' => Woken::class, 'restored' => Restored::class] as $key => $class) {
+                $read = $tier->read($key);
+                self::assertIsArray($read);
+                self::assertInstanceOf($class, $read[0]);
+                self::assertSame(1, $read[0]->times);
+            }
+        }
+    }
+
+    public function testWhatPhpsOwnCodeWakesIsKeptNear(): void
+    {
+        $tier = $this->tier();
+        $tier->save([new Item('key', [new Instant('2026-01-02 03:04:05'), new \DateTimeImmutable('2026-01-02'), new \LogicException('it')])]);
+        $tier->read('key');
+        $this->far->calls = [];
+        $tier->beginRequest();
+        $read = $tier->read('key');
+        self::assertIsArray($read);
+        self::assertInstanceOf(Instant::class, $read[0]);
+        self::assertSame('2026-01-02 03:04:05', $read[0]->format('Y-m-d H:i:s'));
+        self::assertSame([], $this->asked());
     }
 
     public function testABatchIsOneEventAndOneCallOfTheFarStore(): void

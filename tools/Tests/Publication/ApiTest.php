@@ -28,5 +28,7 @@ final class ApiTest extends TestCase
         self::assertStringContainsString("\n- throws `StoreUnavailable`: if the cache is strict\n", $page);
         self::assertMatchesRegularExpression("/^- `OnConflict::\\w+`/m", $page);
         self::assertStringNotContainsString('/**', $page);
+        // It is internal.
+        self::assertStringNotContainsString('#### firstMiss', $page);
     }
 }

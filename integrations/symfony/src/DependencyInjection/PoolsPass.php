@@ -106,7 +106,7 @@ final class PoolsPass implements CompilerPassInterface
     private function provider(ContainerBuilder $container, #[\SensitiveParameter] string $provider): string
     {
         $container->resolveEnvPlaceholders($provider, null, $variables);
-        if ((\is_array($variables) && $variables !== []) || preg_match('/^[a-z0-9+]+:/', $provider) === 1) {
+        if ((\is_array($variables) && $variables !== []) || preg_match('/^\s*[a-z][a-z0-9+.-]*:(?!:)/i', $provider) === 1) {
             $id = '.larder.cache.' . ContainerBuilder::hash($provider);
             if (!$container->hasDefinition($id)) {
                 $container->setDefinition($id, LarderBundle::cache($provider));

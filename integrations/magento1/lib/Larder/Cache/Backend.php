@@ -9,6 +9,7 @@ use Larder\Capability;
 use Larder\Exception;
 use Larder\Exception\InvalidKey;
 use Larder\Exception\StoreUnavailable;
+use Larder\Exception\Suggestion;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Item;
@@ -60,7 +61,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     {
         foreach (array_keys($options) as $name) {
             if (!in_array($name, self::OPTIONS, true)) {
-                Zend_Cache::throwException(sprintf('The option "%s" of %s is unknown; did you mean "%s"? Known: %s.', $name, static::class, self::nearest((string) $name), implode(', ', self::OPTIONS)));
+                Zend_Cache::throwException(sprintf('The option "%s" of %s is unknown; %s.', $name, static::class, Suggestion::among((string) $name, self::OPTIONS)));
             }
         }
         parent::__construct($options);
@@ -82,8 +83,9 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
         }
         $this->lookout = Lookout::of($this->larder);
         foreach ([Capability::Keys, Capability::Tags] as $capability) {
-            if (!in_array($capability, $this->larder->store->capabilities(), true)) {
-                Zend_Cache::throwException(UnsupportedOperation::by((new \ReflectionClass($this->larder->store))->getShortName(), $capability)->getMessage());
+            if (!in_array($capability, $cache->store->capabilities(), true)) {
+                $missing = UnsupportedOperation::by((new \ReflectionClass($cache->store))->getShortName(), $capability);
+                Zend_Cache::throwException(sprintf('The option "dsn" of %s names no place for it: %s', static::class, $missing->getMessage()));
             }
         }
     }
@@ -349,13 +351,15 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     }
 
     /**
-     * The version of the items that have all of these tags, if they have one.
+     * What each item that has all of these tags is stamped with, or with one of them; null: there is nothing like that.
      *
      * @param non-empty-list<string> $tags
+     *
+     * @return ?list<string>
      */
-    protected function stampOfAll(array $tags): ?string
+    protected function stampsOfAll(array $tags): ?array
     {
-        return count($tags) === 1 ? $this->name($tags[0]) : null;
+        return count($tags) === 1 ? [$this->name($tags[0])] : null;
     }
 
     /** What is longer than a tag of Larder's can be is known by its hash. */
@@ -405,9 +409,9 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
         if ($tags === []) {
             return $this->larder->clear();
         }
-        $version = $this->stampOfAll($tags);
+        $versions = $this->stampsOfAll($tags);
 
-        return $version === null ? $this->larder->deleteMany($this->getIdsMatchingTags($tags)) : $this->larder->invalidateTags([$version]);
+        return $versions === null ? $this->larder->deleteMany($this->getIdsMatchingTags($tags)) : $this->larder->invalidateTags($versions);
     }
 
     private function prune(): bool
@@ -480,16 +484,5 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
         }
 
         return array_values($strings);
-    }
-
-    private static function nearest(string $name): string
-    {
-        $distances = [];
-        foreach (self::OPTIONS as $option) {
-            $distances[$option] = levenshtein(strtolower($name), $option);
-        }
-        asort($distances);
-
-        return (string) array_key_first($distances);
     }
 }

@@ -7,7 +7,7 @@ namespace Larder\Tests;
 use PHPUnit\Framework\Assert;
 
 /** Waits for what another process does, and says what did not happen when it takes far too long. */
-final class Patience
+final class Wait
 {
     /** A backstop, not a promise: many times what anything waited for takes on two slow cores. */
     private const SECONDS = 120;

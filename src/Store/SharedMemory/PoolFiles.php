@@ -5,16 +5,19 @@ declare(strict_types=1);
 namespace Larder\Store\SharedMemory;
 
 /**
- * The pools of other users and groups on this machine. Each has a directory of its own, so that pools of one name have nothing
+ * The files of all pools on this machine. Each user and group has a directory of its own, so that pools of one name have nothing
  * to do with each other. An item that is deleted in one stays in the other.
  */
-final class OthersPools
+final class PoolFiles
 {
     /** Where the extension keeps all pools. */
     private const MEMORY = '/dev/shm';
 
-    /** @var array<string, ?list<string>> names of pools, by owner; null: this user may not see them */
+    /** @var array<string, ?list<string>> names of others' pools, by owner; null: this user may not see them */
     private readonly array $names;
+
+    /** @var list<string> the directories of this user's own pools, or of its group's */
+    private readonly array $directories;
 
     /**
      * @param string $memory the directory that holds those of the users
@@ -24,7 +27,7 @@ final class OthersPools
     {
         $user ??= \function_exists('posix_geteuid') ? posix_geteuid() : (int) getmyuid();
         $ownGroup = \ini_get('larder.group');
-        $names = [];
+        $names = $directories = [];
         foreach (@scandir($memory) ?: [] as $each) {
             $status = @lstat("{$memory}/{$each}");
             if (preg_match('/^larder-(g?)\d+(?:\.[\w-]{6})?$/D', $each, $match) !== 1 || $status === false || ($status['mode'] & 0o170000) !== 0o040000) {
@@ -33,20 +36,34 @@ final class OthersPools
             $owner = $match[1] === 'g' ? self::group($status['gid']) : self::user($status['uid']);
             // With a group, this process's pools are the group's, and those of its user are another's.
             if (\is_string($ownGroup) && $ownGroup !== '' ? $owner === "group {$ownGroup}" : $match[1] === '' && $status['uid'] === $user) {
+                $directories[] = "{$memory}/{$each}";
                 continue;
             }
-            $entries = @scandir("{$memory}/{$each}");
-            $pools = $entries === false ? null : array_values(array_filter(array_map(
-                static fn(string $entry): string => preg_match('/^([^.].*)@\d+$/D', $entry, $parts) === 1 ? $parts[1] : '',
-                $entries,
-            ), static fn(string $name): bool => $name !== ''));
-            $names[$owner] = $pools === null || !isset($names[$owner]) ? $pools : [...$names[$owner], ...$pools];
+            $pools = self::in("{$memory}/{$each}");
+            $names[$owner] = $pools === null ? null : [...($names[$owner] ?? []), ...array_values($pools)];
         }
-        $this->names = $names;
+        [$this->names, $this->directories] = [$names, $directories];
+    }
+
+    /** @return array<string, array{path: string, used: int}> the file of each pool of this user, by its name, and when a process last began to use it, as a Unix time */
+    public function own(): array
+    {
+        $own = [];
+        foreach ($this->directories as $directory) {
+            foreach (self::in($directory) ?? [] as $file => $name) {
+                $used = @filemtime("{$directory}/{$file}");
+                // A version of the extension with another layout has a file of its own beside it.
+                if ($used !== false && $used >= ($own[$name]['used'] ?? 0)) {
+                    $own[$name] = ['path' => "{$directory}/{$file}", 'used' => $used];
+                }
+            }
+        }
+
+        return $own;
     }
 
     /** @return array<string, ?list<string>> names of pools, by owner, such as "user www-data"; null: this user may not see them */
-    public function all(): array
+    public function others(): array
     {
         return $this->names;
     }
@@ -61,6 +78,17 @@ final class OthersPools
     public function hidden(): array
     {
         return array_keys(array_filter($this->names, static fn(?array $names): bool => $names === null));
+    }
+
+    /** @return ?array<string, string> names of pools, by that of the file; null: this user may not see them */
+    private static function in(string $directory): ?array
+    {
+        $files = @scandir($directory);
+
+        return $files === false ? null : array_filter(array_map(
+            static fn(string $file): string => preg_match('/^([^.].*)@\d+$/D', $file, $parts) === 1 ? $parts[1] : '',
+            array_combine($files, $files),
+        ), static fn(string $name): bool => $name !== '');
     }
 
     private static function user(int $user): string
