@@ -5,7 +5,8 @@
  *   J2  ... and where nothing may have taken it, no less than was told to have been counted.
  *   J3  An item's expiry is that of its last touch, or of the one that is in flight, or was when its process died; and
  *       it is not found beyond it.
- *   J4  ... and where nothing may have taken it, it is found until then.
+ *   J4  ... and where nothing may have taken it, it is found until then; or until the expiry that it had before its
+ *       last touch, if that was earlier.
  */
 #ifndef LARDER_JUDGED_H
 #define LARDER_JUDGED_H
@@ -15,9 +16,12 @@
 /* Before the first process is started. */
 void judged_begin(void);
 
-/* From now on nothing expires, and no process dies. What expires while it is moved may lose a touch (../PROOFS.md,
- * Limits); and what is being moved is judged when it has been. */
+/* From now on nothing expires. What expires while it is moved may lose a touch (../PROOFS.md, Limits), so such items are
+ * not judged after it. */
 void judged_lasts(void);
+
+/* From now on processes may die, between a move and the look for a touch as well (the same limits). */
+void judged_may_die(void);
 
 /* Does something with a counter, or with an item, of which each process has some for itself; or looks at another's. */
 void judged_count(larder_pool *pool, rng *r);

@@ -325,6 +325,7 @@ static bool look_at_all(uint64_t round)
 
 static void meet_in_rounds(enum fate fate, uint64_t rounds)
 {
+    judged_may_die();
     begin_round(0);
     larder_pool_leave(all->pool);
     crowd_meets(fate, rounds, work_until_killed, look_at_all);
