@@ -1124,6 +1124,7 @@ final class Cache
             $this->clock,
             $this->judgesAdds,
         );
+        $namespace->gate->join($this->gate);
         // A tag means the same in all parts of a store.
         $namespace->ownTags = &$this->ownTags;
         if ($this->requestToken !== null) {
@@ -1338,7 +1339,7 @@ final class Cache
     /** Whether the store has missed something that it, or a namespace in it, should have lost. */
     private function owes(): bool
     {
-        $owes = $this->health()->isFlagged();
+        $owes = $this->gate->owesItself();
         foreach ($this->namespaces as $namespace) {
             $owes = $owes || $namespace->owes();
         }

@@ -39,6 +39,15 @@ final class Gate
 
     private int $failures = 0;
 
+    /** Whether the store has missed something of this cache, or of one that it is a namespace of. */
+    private bool $owes = false;
+
+    /** That of the cache whose namespace this one's is; null: it is none. */
+    private ?self $whole = null;
+
+    /** @var ?\WeakMap<self, true> those of namespaces */
+    private ?\WeakMap $parts = null;
+
     // Each is made when there is first something for it to do, which there is in few requests.
 
     private ?Outbox $outbox = null;
@@ -64,6 +73,15 @@ final class Gate
         private readonly ?RequestToken $requestToken = null,
     ) {
         $this->readJournal();
+    }
+
+    /** What the whole has missed, its namespaces have missed. A tag is in all of them, so the whole remembers those that a namespace has lost. */
+    public function join(self $whole): void
+    {
+        $this->whole = $whole;
+        $whole->parts ??= new \WeakMap();
+        $whole->parts[$this] = true;
+        $this->mark($this->isAvailable);
     }
 
     /** Another process may have written into it. */
@@ -98,6 +116,7 @@ final class Gate
             } else {
                 if (!$this->isOpen) {
                     // Before the clear of a namespace, too, which leaves what the whole has missed.
+                    $this->whole?->deliver();
                     $this->outbox?->deliver();
                     $this->requestToken?->deliver();
                 }
@@ -144,7 +163,7 @@ final class Gate
     {
         if ($this->requestToken !== null) {
             $own === null ? $this->requestToken->cleared() : $this->requestToken->invalidated($own);
-            if ($this->outbox?->owes() === true) {
+            if ($this->owesTags()) {
                 $this->requestToken->miss();
             }
             $this->mark($this->isAvailable);
@@ -161,6 +180,10 @@ final class Gate
      */
     public function lose(StoreUnavailable $failure, array $keys = [], array $tags = [], bool $clears = false): void
     {
+        if ($this->whole !== null && $tags !== []) {
+            $this->whole->owe($tags, $failure);
+            $tags = [];
+        }
         if ($keys !== [] || $tags !== [] || $clears) {
             $this->outbox()->add($keys, $tags, $clears, $failure);
         }
@@ -187,21 +210,60 @@ final class Gate
     public function health(): Health
     {
         $missed = $this->outbox?->undelivered();
+        $whole = $this->whole?->health();
 
         return new Health(
             $this->isAvailable && $this->partly === null,
             $this->failures,
-            $missed->keys ?? 0,
-            $missed->tags ?? 0,
-            $missed->clears ?? false,
-            $this->outbox->isJournaled ?? false,
+            ($missed->keys ?? 0) + ($whole->undelivered ?? 0),
+            ($missed->tags ?? 0) + ($whole->undeliveredTags ?? 0),
+            ($missed->clears ?? false) || ($whole->clearPending ?? false),
+            ($this->outbox->isJournaled ?? false) || ($whole->journaled ?? false),
         );
+    }
+
+    /** Whether the store has missed something of this cache, apart from the one that it is a namespace of. */
+    public function owesItself(): bool
+    {
+        return $this->outbox?->owesAnything() === true;
+    }
+
+    /** Whether this process remembers tags or a clear that the store has missed, of the whole, too. */
+    private function owesTags(): bool
+    {
+        return $this->outbox?->owes() === true || $this->whole?->owesTags() === true;
+    }
+
+    /** @param list<string> $tags that a namespace has lost */
+    private function owe(array $tags, StoreUnavailable $failure): void
+    {
+        if ($this->whole !== null) {
+            $this->whole->owe($tags, $failure);
+
+            return;
+        }
+        $this->outbox()->add([], $tags, false, $failure);
+        $this->mark($this->isAvailable);
+    }
+
+    /**
+     * For a namespace, before it asks the store.
+     *
+     * @throws StoreUnavailable
+     */
+    private function deliver(): void
+    {
+        $this->whole?->deliver();
+        if ($this->owesItself()) {
+            $this->outbox?->deliver();
+            $this->mark($this->isAvailable);
+        }
     }
 
     private function reopen(): void
     {
+        $this->outbox?->forget();
         if (!$this->isAvailable) {
-            $this->outbox?->forget();
             $this->outage?->isOver(['store' => $this->store::class]);
         }
         $this->mark(true);
@@ -246,8 +308,15 @@ final class Gate
     private function mark(bool $isAvailable): void
     {
         $this->isAvailable = $isAvailable;
-        $this->isOpen = $isAvailable && $this->outbox?->isJournaled !== true && $this->requestToken?->isDue() !== true;
+        $owes = $this->owesItself() || $this->whole?->owes === true;
+        $this->isOpen = $isAvailable && !$owes && $this->requestToken?->isDue() !== true;
         $this->pool = $this->isOpen ? $this->poolBehind : null;
         $this->near = $this->isOpen ? $this->nearBehind : null;
+        if ($owes !== $this->owes) {
+            $this->owes = $owes;
+            foreach ($this->parts ?? [] as $part => $_) {
+                $part->mark($part->isAvailable);
+            }
+        }
     }
 }

@@ -163,6 +163,12 @@ final class Outbox
         return $this->clears || $this->tags !== [];
     }
 
+    /** Whether the store is to be told something before it is asked, or may be. */
+    public function owesAnything(): bool
+    {
+        return $this->isJournaled || $this->keys !== [] || $this->owes();
+    }
+
     /** What this process remembers. */
     public function undelivered(): Undelivered
     {

@@ -71,6 +71,72 @@ final class OutboxTest extends TestCase
         self::assertNull((new Cache($chaos))->get('key'));
     }
 
+    /** @return iterable<string, array{\Closure(Cache): bool, list<string>}> what is lost in "menus", and what is dead then */
+    public static function lossesInParts(): iterable
+    {
+        yield 'a tag of the whole' => [static fn(Cache $cache): bool => $cache->invalidateTags(['tag']), ['', 'menus', 'menus/sub', 'other']];
+        yield 'a tag of a part' => [static fn(Cache $cache): bool => $cache->namespace('menus')->invalidateTags(['tag']), ['', 'menus', 'menus/sub', 'other']];
+        yield 'a tag of a part in it' => [static fn(Cache $cache): bool => $cache->namespace('menus')->namespace('sub')->invalidateTags(['tag']), ['', 'menus', 'menus/sub', 'other']];
+        yield 'a clear of the whole' => [static fn(Cache $cache): bool => $cache->clear(), ['', 'menus', 'menus/sub', 'other']];
+        yield 'a clear of a part' => [static fn(Cache $cache): bool => $cache->namespace('menus')->clear(), ['menus', 'menus/sub']];
+        yield 'a delete in a part' => [static fn(Cache $cache): bool => $cache->namespace('menus')->delete('key'), ['menus']];
+        yield 'a delete' => [static fn(Cache $cache): bool => $cache->delete('key'), ['']];
+    }
+
+    /**
+     * @param \Closure(Cache): bool $lose
+     * @param list<string>          $dead
+     */
+    #[DataProvider('lossesInParts')]
+    public function testNoPartReadsWhatAnyOtherHasLost(\Closure $lose, array $dead): void
+    {
+        foreach ([false, true] as $isAnotherProcess) {
+            $paths = ['', 'menus', 'menus/sub', 'other'];
+            foreach ($isAnotherProcess ? $paths : [...$paths, ...$paths] as $number => $first) {
+                $scratch = new Scratch();
+                $chaos = new ChaosStore(new ArrayStore());
+                $open = static fn(): Cache => new Cache($chaos, logger: new MemoryLogger(), journal: $isAnotherProcess ? "{$scratch->path}/journal" : null);
+                $cache = $open();
+                foreach ($paths as $path) {
+                    self::part($cache, $path)->set('key', 'old', tags: ['tag']);
+                }
+                $chaos->isDown = true;
+                self::assertFalse($lose($cache));
+                if ($number >= \count($paths)) {
+                    // It is then known to be down in all parts.
+                    array_map(static fn(string $path): mixed => self::part($cache, $path)->get('key'), $paths);
+                }
+                $chaos->isDown = false;
+                $reader = $isAnotherProcess ? $open() : $cache;
+                foreach ([$first, ...$paths] as $path) {
+                    self::assertSame(\in_array($path, $dead, true) ? null : 'old', self::part($reader, $path)->get('key'), "\"{$path}\", when \"{$first}\" is read first");
+                }
+                foreach ($paths as $path) {
+                    self::assertFalse(self::part($reader, $path)->health()->isFlagged());
+                }
+            }
+        }
+    }
+
+    public function testAPartTellsOfWhatTheWholeHasMissed(): void
+    {
+        $chaos = new ChaosStore(new ArrayStore());
+        $cache = new Cache($chaos, logger: new MemoryLogger());
+        $part = $cache->namespace('menus');
+        $chaos->isDown = true;
+        self::assertFalse($part->invalidateTags(['tag']));
+        self::assertFalse($cache->delete('key'));
+        self::assertFalse($part->clear());
+        foreach ([[$cache, 1, false], [$part, 1, true], [$cache->namespace('other'), 1, false]] as [$each, $keys, $clears]) {
+            self::assertSame([$keys, 1, $clears], [$each->health()->undelivered, $each->health()->undeliveredTags, $each->health()->clearPending]);
+        }
+    }
+
+    private static function part(Cache $cache, string $path): Cache
+    {
+        return array_reduce($path === '' ? [] : explode('/', $path), static fn(Cache $whole, string $name): Cache => $whole->namespace($name), $cache);
+    }
+
     /** @return iterable<string, array{\Closure(Cache): bool}> */
     public static function debts(): iterable
     {
