@@ -30,7 +30,7 @@
 #define PARENT          "/dev/shm"
 #define PREFIX          "larder-tests-"
 #define PRINTED         20  /* failures of one test that are shown */
-#define STUCK_AFTER     900 /* seconds; a backstop, not a promise */
+#define STUCK_AFTER     900 /* seconds, and at scales above 10 in proportion; a backstop, not a promise */
 #define DIRECTORY_BYTES 256
 
 static test_case *first_test;
@@ -212,7 +212,7 @@ static void run_here(const test_case *test)
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
-    alarm(STUCK_AFTER);
+    alarm((unsigned)(STUCK_AFTER * (test_scale() > 10 ? test_scale() : 10) / 10));
     test->run();
     exit(atomic_load(failures) != 0); /* not _exit(): the sanitizer looks for leaks now */
 }

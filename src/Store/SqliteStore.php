@@ -151,7 +151,7 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
     {
         $tables = $this->tables();
         $row = $tables->rows->plain($key, $missed);
-        $value = $row === null ? $tables->values->nothing : $tables->values->decoded($key, $row[0]);
+        $value = $row === null ? $tables->values->nothing : $tables->values->decoded($key, $row[0], $row[4]);
         if ($value !== $tables->values->nothing) {
             return $value;
         }
@@ -201,7 +201,7 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
     private function one(Tables $tables, string $key, ?Token &$missed): ?Item
     {
         $row = $tables->rows->plain($key, $missed);
-        $value = $row === null ? $tables->values->nothing : $tables->values->decoded($key, $row[0]);
+        $value = $row === null ? $tables->values->nothing : $tables->values->decoded($key, $row[0], $row[4]);
 
         return $row === null || $value === $tables->values->nothing ? null : Item::found($key, $value, $row[1], $row[2], $row[3] === null ? [] : Tags::unpack($row[3]));
     }

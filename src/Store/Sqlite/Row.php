@@ -51,6 +51,20 @@ final class Row
         return $packed === '' ? null : $packed;
     }
 
+    /**
+     * @param string $packed begins with APART, unless it is damaged
+     *
+     * @return array{string, ?string} the mark, '' if none lies apart, and the packed tags
+     */
+    public static function unpacked(string $packed): array
+    {
+        if (\strlen($packed) < 2 || $packed[0] !== self::APART) {
+            return ['', $packed];
+        }
+
+        return [$packed[1], \strlen($packed) === 2 ? null : substr($packed, 2)];
+    }
+
     /** @param int|float|string|null $value null: a tombstone; where only the length is asked for, that */
     public function __construct(
         int|float|string|null $key,
@@ -64,8 +78,7 @@ final class Row
         $this->expiry = $expiry === null ? null : (int) $expiry;
         $this->version = (int) $version;
         $this->keyVersion = (int) $keyVersion;
-        $isApart = \is_string($tags) && \strlen($tags) > 1 && $tags[0] === self::APART;
-        $this->mark = $isApart ? $tags[1] : '';
-        $this->tags = \is_string($tags) ? Tags::unpack($isApart ? substr($tags, 2) : $tags) : [];
+        [$this->mark, $packed] = \is_string($tags) ? self::unpacked($tags) : ['', null];
+        $this->tags = $packed === null ? [] : Tags::unpack($packed);
     }
 }

@@ -107,8 +107,8 @@ final class Rows
      *
      * @param ?Token $missed is set where there is no row: the token of this moment
      *
-     * @return ?array{int|string, ?int, int, ?string} what is in the columns of value, expiry, version and tags; null: look() has to tell, unless there
-     *                                                is no row
+     * @return ?array{int|string, ?int, int, ?string, string} what is in the columns of value, expiry, version and tags, and the mark if that lies
+     *                                                        apart; null: look() has to tell, unless there is no row
      */
     public function plain(string $key, ?Token &$missed = null): ?array
     {
@@ -123,15 +123,19 @@ final class Rows
             return null;
         }
         [, , $expiry, $version, , $tags, $value] = $found[1];
+        $mark = '';
+        if (\is_string($tags) && str_starts_with($tags, Row::APART)) {
+            [$mark, $tags] = Row::unpacked($tags);
+        }
         if (
             ($expiry !== null && $expiry <= ($this->clock)())
-            || ($tags !== null && (!\is_string($tags) || $version < $found[0][3] || str_starts_with($tags, Row::APART)))
+            || ($tags !== null && (!\is_string($tags) || $version < $found[0][3]))
             || $this->notices->areThere($epoch)
         ) {
             return null;
         }
 
-        return $value === null || \is_float($value) ? null : [$value, $expiry === null ? null : (int) $expiry, (int) $version, $tags];
+        return $value === null || \is_float($value) ? null : [$value, $expiry === null ? null : (int) $expiry, (int) $version, $tags, $mark];
     }
 
     /** The clock comes first: PHP runs a statement up to its first row to see whether it is right, and then all of it. */

@@ -56,18 +56,17 @@ final class Values
         return $payloads === [] ? $values : $values + $this->payload->decodeAll($payloads, 0);
     }
 
-    /** @return mixed the value of a column that has its mark; $nothing if none can be made of it */
-    public function decoded(string $key, int|string $column): mixed
+    /** @return mixed the value of a column, and of its mark if that lies apart; $nothing if none can be made of it */
+    public function decoded(string $key, int|string $column, string $mark = ''): mixed
     {
-        return \is_int($column) ? $column : $this->payload->decode($column, $this->nothing, $key);
+        return \is_int($column) ? $column : $this->payload->decode($column, $this->nothing, $key, 0, $mark);
     }
 
     /** @return mixed $nothing if there is no row, or nothing that can be made of it */
     public function of(?Row $row): mixed
     {
         return match (true) {
-            \is_int($row?->value) => $row->value,
-            \is_string($row?->value) => $this->payload->decode($row->value, $this->nothing, $row->key, 0, $row->mark),
+            \is_int($row?->value), \is_string($row?->value) => $this->decoded($row->key, $row->value, $row->mark),
             default => $this->nothing,
         };
     }

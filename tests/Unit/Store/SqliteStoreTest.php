@@ -19,6 +19,7 @@ use Larder\Store\Sqlite\Rows;
 use Larder\Store\Sqlite\Schema;
 use Larder\Store\Sqlite\Sweep;
 use Larder\Store\SqliteStore;
+use Larder\Store\Tags;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\TestCase;
@@ -433,6 +434,20 @@ final class SqliteStoreTest extends TestCase
         $database->exec("UPDATE \"items:larder\" SET tags = NULL, value = CAST('S' || hex(zeroblob(100000)) AS BLOB) WHERE key = CAST('array' AS BLOB)");
         self::assertSame(str_repeat('0', 200_000), (new Cache($this->store()))->get('array'), 'as an earlier version stored it');
         $database->close();
+    }
+
+    public function testALargeValueIsSelectedOnce(): void
+    {
+        $store = $this->store();
+        $schema = new Schema('larder');
+        $rows = new Rows(new Database("{$this->scratch?->path}/cache.db", 1.0, null, $schema->statements(...), $schema->floors(...)), $schema, fn(): int => $this->now);
+        foreach ([['tag'], []] as $tags) {
+            $store->save([new Item('key', str_repeat('x', 200_000), 100, $tags)]);
+            $row = $rows->plain('key');
+            self::assertSame(['S', 200_000], [$row[4] ?? null, \strlen((string) ($row[0] ?? ''))]);
+            self::assertSame($tags, Tags::unpack($row[3] ?? ''));
+            self::assertSame(str_repeat('x', 200_000), $store->read('key'));
+        }
     }
 
     private function store(): SqliteStore
