@@ -15,8 +15,14 @@ final class MemoryLogger extends AbstractLogger
     /** @var list<array<mixed>> of the lines */
     public array $contexts = [];
 
-    /** @param array<mixed> $context */
-    public function log(mixed $level, string|\Stringable $message, array $context = []): void
+    /**
+     * Without types, as in the first version of psr/log.
+     *
+     * @param mixed              $level
+     * @param string|\Stringable $message
+     * @param array<mixed>       $context
+     */
+    public function log($level, $message, array $context = []): void
     {
         $this->lines[] = (\is_string($level) ? $level : '?') . ": {$message}";
         $this->contexts[] = $context;

@@ -30,8 +30,14 @@ final class ErrorLog extends AbstractLogger
         $this->once = new OncePerMinute($directory, $clock);
     }
 
-    /** @param array<mixed> $context */
-    public function log(mixed $level, string|\Stringable $message, array $context = []): void
+    /**
+     * Without types, as in the first version of psr/log.
+     *
+     * @param mixed              $level
+     * @param string|\Stringable $message
+     * @param array<mixed>       $context
+     */
+    public function log($level, $message, array $context = []): void
     {
         if (!\in_array($level, self::LEVELS, true)) {
             return;

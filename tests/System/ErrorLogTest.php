@@ -23,6 +23,27 @@ use Symfony\Component\Process\Process;
 #[CoversClass(SiteLog::class)]
 final class ErrorLogTest extends TestCase
 {
+    /** Magento 2.4.6 has the first version of psr/log, and packages that allow no other. */
+    public function testTheLogGoesWithTheFirstVersionOfPsrLog(): void
+    {
+        $source = \dirname(__DIR__, 2) . '/src';
+        $script = <<<PHP
+            namespace Psr\Log {
+                interface LoggerInterface { public function warning(\$message, array \$context = array()); public function log(\$level, \$message, array \$context = array()); }
+                class LogLevel { const EMERGENCY = 'emergency'; const ALERT = 'alert'; const CRITICAL = 'critical'; const ERROR = 'error'; const WARNING = 'warning'; }
+                abstract class AbstractLogger implements LoggerInterface {
+                    public function warning(\$message, array \$context = array()) { \$this->log(LogLevel::WARNING, \$message, \$context); }
+                }
+            }
+            namespace {
+                spl_autoload_register(static fn(string \$class) => require '{$source}/' . strtr(substr(\$class, 7), '\\\\', '/') . '.php');
+                (new Larder\System\ErrorLog(sys_get_temp_dir() . '/larder-psr-' . getmypid(), static fn(string \$line) => print(\$line)))->warning('It rains.');
+            }
+            PHP;
+        $scratch = new Scratch();
+        self::assertSame('Larder: It rains.', (new Process([\PHP_BINARY, '-r', $script], env: ['TMPDIR' => $scratch->path]))->mustRun()->getOutput());
+    }
+
     /** A command has a log of its own, and tells it each time; the requests of a site would fill theirs. */
     public function testWithALoggerTheRequestsOfASiteTellTogetherOnceAndCommandsEach(): void
     {
