@@ -316,6 +316,43 @@ final class BackendTest extends TestCase
         self::assertSame('newer', $yours->load('menu'));
     }
 
+    /** It removes what it could not save, and what is not what it has just saved. */
+    public function testZendsFrontendRemovesNothingThatOthersHaveSaved(): void
+    {
+        [$mine, $yours] = [$this->backend('SQLite'), $this->backend('SQLite')];
+        self::assertFalse($mine->load('menu'));
+        $yours->save('newer', 'menu');
+        self::assertTrue(self::saveAsZendsFrontendDoes($mine, 'older', 'menu'));
+        self::assertSame('newer', $yours->load('menu'));
+        self::assertSame('newer', $mine->load('menu', true));
+    }
+
+    /** A removal would refuse what each of those computes that have missed the item before. So under load an item would never be kept again. */
+    public function testOneCleaningUnderLoadRefusesOnlyWhatWasComputedBeforeIt(): void
+    {
+        $processes = array_map(fn(): \Larder_Cache_Backend => $this->backend('SQLite'), range(0, 3));
+        [$late, $later, $first, $second] = $processes;
+        self::assertFalse($late->load('page'));
+        self::assertFalse($later->load('page'));
+        $this->backend('SQLite')->clean('matchingAnyTag', ['product_7']);
+        self::assertFalse($first->load('page'));
+        self::assertFalse($second->load('page'));
+        self::assertTrue(self::saveAsZendsFrontendDoes($late, 'outdated', 'page', ['product_7']));
+        self::assertFalse($this->backend('SQLite')->load('page'));
+        self::assertTrue(self::saveAsZendsFrontendDoes($first, 'fresh', 'page', ['product_7']));
+        self::assertTrue(self::saveAsZendsFrontendDoes($later, 'outdated', 'page', ['product_7']));
+        self::assertSame('fresh', $this->backend('SQLite')->load('page'));
+        self::assertTrue(self::saveAsZendsFrontendDoes($second, 'as fresh', 'page', ['product_7']));
+        self::assertSame('as fresh', $this->backend('SQLite')->load('page'));
+    }
+
+    public function testWhatHasNoRoomIsNotSaved(): void
+    {
+        $backend = new \Larder_Cache_Backend(['dsn' => 'array:?size=1M']);
+        self::assertFalse($backend->save(random_bytes(2 << 20), 'large'));
+        self::assertFalse($backend->load('large', true));
+    }
+
     /** Such as a consumer of Magento's queues. */
     public function testAProcessThatRunsForLongSeesWhatOthersHaveCleaned(): void
     {
@@ -391,5 +428,16 @@ final class BackendTest extends TestCase
     private function backend(string $kind, array $options = []): \Larder_Cache_Backend
     {
         return new \Larder_Cache_Backend($options + ['dsn' => $this->pools->dsn($kind)]);
+    }
+
+    /** @param list<string> $tags */
+    private static function saveAsZendsFrontendDoes(\Larder_Cache_Backend $backend, string $data, string $id, array $tags = []): bool
+    {
+        if ($backend->save($data, $id, $tags) && $backend->load($id, true) === $data) {
+            return true;
+        }
+        $backend->remove($id);
+
+        return false;
     }
 }

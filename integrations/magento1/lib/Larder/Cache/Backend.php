@@ -5,6 +5,7 @@ declare(strict_types=1);
 use Larder\Cache;
 use Larder\Cache\Far;
 use Larder\Cache\Lookout;
+use Larder\Cache\Refusal;
 use Larder\Capability;
 use Larder\Exception;
 use Larder\Exception\InvalidKey;
@@ -29,8 +30,9 @@ use Larder\Ttl;
  * Cleaning by any of some tags, or by one, takes a time that does not depend on how many items there are. Some
  * calls walk over all ids: getTags(), getIds…(), and cleaning by several tags that an item must all have, or must not have.
  *
- * A value that was computed after a miss, and is outdated when it is saved, is not kept. The result is still true if the newer item of another
- * process is there. Zend_Cache_Core would otherwise remove that item.
+ * A value that was computed after a miss, and is outdated when it is saved, is not kept. The result is still true: Zend_Cache_Core removes what it
+ * could not save. That would remove the newer item of another process, and refuse what others compute. Its write control reads what it has
+ * just saved, and removes anything else. So it reads just that.
  *
  * Items are [mtime, tags, data]. An id that is none, such as '', is of no item.
  */
@@ -50,6 +52,9 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
 
     /** Before each tag: a tag of Larder means the same in all parts of a store, and shops have theirs for themselves. */
     private readonly string $prefix;
+
+    /** @var ?array{string, string} the id and the data, if a save was the last call */
+    private ?array $saved = null;
 
     /**
      * @param array<mixed> $options dsn: where the items lie (see Larder\Dsn). namespace: a part of that store, if others use it as well;
@@ -92,12 +97,16 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
 
     /**
      * @param string $id
-     * @param bool   $doNotTestCacheValidity without a meaning: what has expired is gone
+     * @param bool   $doNotTestCacheValidity asked right after a save of the id: what was saved. Otherwise without a meaning: what has expired is gone
      *
      * @return string|false
      */
     public function load($id, $doNotTestCacheValidity = false)
     {
+        [$saved, $this->saved] = [$this->saved, null];
+        if ($doNotTestCacheValidity && $saved !== null && $saved[0] === (string) $id) {
+            return $saved[1];
+        }
         try {
             $this->lookout?->look((string) $id);
             $item = $this->larder->get((string) $id);
@@ -135,18 +144,24 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
      */
     public function save($data, $id, $tags = [], $specificLifetime = false)
     {
+        $this->saved = null;
         $tags = self::strings($tags);
         $lifetime = $this->getLifetime($specificLifetime);
         $ttl = is_numeric($lifetime) ? (int) $lifetime : Ttl::Forever;
+        $item = [time(), $tags, (string) $data];
         try {
-            $isSaved = $this->larder->set((string) $id, [time(), $tags, (string) $data], $ttl, $this->stamped($tags));
+            $isSaved = $this->larder->set((string) $id, $item, $ttl, $this->stamped($tags));
         } catch (InvalidKey|Unstorable $mistake) {
             $this->_log($mistake->getMessage());
 
             return false;
         }
+        if (!$isSaved && !$this->larder->has((string) $id) && Refusal::of($this->larder->store, $item) !== Refusal::Outdated) {
+            return false;
+        }
+        $this->saved = [(string) $id, $item[2]];
 
-        return $isSaved || $this->larder->has((string) $id);
+        return true;
     }
 
     /**
@@ -156,6 +171,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
      */
     public function remove($id)
     {
+        $this->saved = null;
         try {
             return $this->larder->delete((string) $id, $isThere) && $isThere === true;
         } catch (InvalidKey) {
@@ -173,6 +189,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
      */
     public function clean($mode = Zend_Cache::CLEANING_MODE_ALL, $tags = [])
     {
+        $this->saved = null;
         $tags = self::strings($tags);
         try {
             return match ($mode) {
