@@ -440,8 +440,8 @@ final class Cache
     }
 
     /**
-     * Reads a value, has it changed, and stores it if no other process has changed it meanwhile; else does all of it again. So
-     * no change of any process is lost.
+     * Reads a value, has it changed, and stores it if nothing else has changed it meanwhile; else does all of it again. So
+     * no change is lost, of any process, or of this one's other fibers.
      *
      * @param callable(mixed, PendingItem): mixed $change  gets the value, or $default if there is none, and returns the new
      *                                               one. It may be called several times. The pending item takes another TTL

@@ -8,6 +8,7 @@ use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Item;
 use Larder\PendingItem;
+use Larder\Pooled;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\Token;
@@ -67,13 +68,24 @@ final class Updates
             }
             $item = new Item($key, $this->writes->storable($value), $this->lifetimes->seconds($pending->ttl()), $pending->tags(), $token, version: $found->version ?? Item::FROM_NOTHING, keeps: true);
             // What could not be stored makes nothing untrue: the value is made from what is there.
-            $unsaved = $this->gate->attempt(static fn(Store $store): array => $store->save([$item], self::mode($item, $found)));
+            $unsaved = $this->gate->attempt(static fn(Store $store): array => self::isCountedHere($store, $found) ? [$key] : $store->save([$item], self::mode($item, $found)));
             if ($unsaved === null || $unsaved === []) {
                 return $this->writes->noteAdded($key, $unsaved);
             }
         }
 
         return false;
+    }
+
+    /**
+     * Whether this process has counted meanwhile, as by an increment() in the callback. In a pool a counter keeps its version then, and no
+     * token tells of one's own changes.
+     *
+     * @param ?Item $found what the change was made from
+     */
+    private static function isCountedHere(Store $store, ?Item $found): bool
+    {
+        return $store instanceof Pooled && \is_int($found?->value) && ($store->fetch([$found->key])->items[$found->key]->value ?? null) !== $found->value;
     }
 
     /**

@@ -518,6 +518,12 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
             return $this->pool->fill($item->key, $item->value, $token ?? $this->pool->token($item->key), $ttl, $item->tags, $item->cost);
         }
 
+        if ($token !== null && $item->version === $token->clock && $this->pool->token($item->key)->clock !== $token->clock) {
+            // The pool lets this process's own writes since the token pass, and gives the same version to what they store. So this
+            // process may have changed the very item that the value was made from.
+            return false;
+        }
+
         return $token === null
             ? $this->write($item, $ttl)
             : $this->pool->set($item->key, $item->value, $ttl, $item->tags, $token, $item->keeps, $item->version === 0 ? null : $item->version);

@@ -501,6 +501,53 @@ final class CacheWritesContract extends Suite
         self::assertSame(['theirs', 'ours'], $this->value('list'));
     }
 
+    /** A callback may suspend its fiber, while another one changes the same key. */
+    public function testAnUpdateLosesNothingThatItsOwnProcessChangesMeanwhile(): void
+    {
+        if ($this->cannotJudge()) {
+            return;
+        }
+        $cache = new Cache($this->store(), strict: true);
+        $changes = [
+            'a set' => static fn(): bool => $cache->set('key', [11]),
+            'an update' => static fn(): bool => $cache->update('key', static fn(mixed $value): array => [\is_array($value) && \is_int($value[0] ?? null) ? $value[0] + 10 : 11]),
+            'a delete and a set' => static fn(): bool => $cache->delete('key') && $cache->set('key', [11]),
+        ];
+        foreach ($changes as $name => $change) {
+            foreach ([false, true] as $isAlone) {
+                $cache->set('key', [1]);
+                if (!$isAlone) {
+                    $cache->set('another', 1);
+                }
+                $calls = 0;
+                self::assertTrue($cache->update('key', static function (mixed $value) use ($change, &$calls): array {
+                    if ($calls++ === 0) {
+                        self::assertTrue($change());
+                    }
+
+                    return [\is_array($value) && \is_int($value[0] ?? null) ? $value[0] + 1 : 1];
+                }));
+                self::assertSame([12], $cache->get('key'), $name);
+            }
+        }
+        $counts = [
+            'an increment' => static fn(): bool => $cache->increment('counter', 10) === 11,
+            'an update' => static fn(): bool => $cache->update('counter', static fn(mixed $value): int => (\is_int($value) ? $value : 0) + 10),
+        ];
+        foreach ($counts as $name => $count) {
+            $cache->set('counter', 1);
+            $calls = 0;
+            self::assertTrue($cache->update('counter', static function (mixed $value) use ($count, &$calls): int {
+                if ($calls++ === 0) {
+                    self::assertTrue($count());
+                }
+
+                return (\is_int($value) ? $value : 0) + 1;
+            }));
+            self::assertSame(12, $cache->get('counter'), $name);
+        }
+    }
+
     public function testWhatAnotherProcessAddsMeanwhileIsUpdatedAndCounted(): void
     {
         if ($this->cannotJudge()) {
