@@ -32,14 +32,14 @@ class Backend extends \Larder_Cache_Backend
     /**
      * @param array<mixed> $options as of Larder_Cache_Backend
      *
-     * @throws \Zend_Cache_Exception as there. Magento says nothing of it and caches in files instead, so PHP's log has it as well
+     * @throws \Zend_Cache_Exception as there. Where Magento's own factory makes it, Magento says nothing and caches in files. So PHP's log has it as well
      */
     public function __construct(array $options = [])
     {
         try {
             parent::__construct(array_diff_key($options, array_flip(self::OF_FILES)));
         } catch (\Zend_Cache_Exception $mistake) {
-            error_log('Magento caches in files, because its configuration of Larder is wrong: ' . $mistake->getMessage());
+            error_log('Magento does not cache in Larder, because its configuration in app/etc/env.php is wrong: ' . $mistake->getMessage());
             throw $mistake;
         }
     }

@@ -59,3 +59,118 @@ namespace Magento\Framework\App\Config {
         public function getValue($path, $scopeType = 'default', $scopeCode = null);
     }
 }
+
+namespace Magento\Framework {
+    interface ObjectManagerInterface
+    {
+        /**
+         * @param string               $type
+         * @param array<string, mixed> $arguments
+         *
+         * @return mixed
+         */
+        public function create($type, array $arguments = []);
+    }
+
+    class Filesystem
+    {
+        /** @param string $code */
+        public function getDirectoryRead($code): Filesystem\Directory\Read
+        {
+            return new Filesystem\Directory\Read("/shop/{$code}/");
+        }
+    }
+}
+
+namespace Magento\Framework\Filesystem\Directory {
+    final class Read
+    {
+        public function __construct(
+            private readonly string $path,
+        ) {}
+
+        public function getAbsolutePath(): string
+        {
+            return $this->path;
+        }
+    }
+}
+
+namespace Magento\Framework\App\Filesystem {
+    final class DirectoryList
+    {
+        public const CONFIG = 'etc';
+    }
+}
+
+namespace Magento\Framework\Cache {
+    interface FrontendInterface
+    {
+        /**
+         * @param string $identifier
+         *
+         * @return int|bool
+         */
+        public function test($identifier);
+
+        /**
+         * @param string $identifier
+         *
+         * @return string|bool
+         */
+        public function load($identifier);
+
+        /**
+         * @param string         $data
+         * @param string         $identifier
+         * @param array<string>  $tags
+         * @param int|false|null $lifeTime
+         *
+         * @return bool
+         */
+        public function save($data, $identifier, array $tags = [], $lifeTime = null);
+
+        /**
+         * @param string $identifier
+         *
+         * @return bool
+         */
+        public function remove($identifier);
+
+        /**
+         * @param string        $mode
+         * @param array<string> $tags
+         *
+         * @return bool
+         */
+        public function clean($mode = 'all', array $tags = []);
+
+        /** @return mixed */
+        public function getBackend();
+
+        /** @return mixed */
+        public function getLowLevelFrontend();
+    }
+}
+
+namespace Magento\Framework\App\Cache\Frontend {
+    use Magento\Framework\Cache\FrontendInterface;
+
+    /** That of Magento 2.4.9: the name of a class is none that it knows, so it takes files. */
+    class Factory
+    {
+        public const DEFAULT_LIFETIME = 7200;
+
+        /**
+         * @param array<mixed> $options
+         *
+         * @return FrontendInterface
+         *
+         * @throws \LogicException
+         */
+        public function create(array $options)
+        {
+            throw new \LogicException('It caches in files: ' . json_encode($options));
+        }
+    }
+}
