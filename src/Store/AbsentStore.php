@@ -8,6 +8,7 @@ use Larder\Capability;
 use Larder\Dsn;
 use Larder\Exception\StoreUnavailable;
 use Larder\Fetched;
+use Larder\RequestTokens;
 use Larder\SaveMode;
 use Larder\Store;
 use Larder\StoreStatistics;
@@ -22,7 +23,7 @@ use Larder\Token;
  * Everything is a miss or is refused. What the cache deletes, overwrites, invalidates or clears is in the journal, from which the next
  * process that reaches the store delivers it. This one never tries, so that it keeps no other from it.
  */
-final class AbsentStore implements Store
+final class AbsentStore implements Store, RequestTokens
 {
     public function fetch(array $keys): Fetched
     {
@@ -79,10 +80,20 @@ final class AbsentStore implements Store
         throw self::unavailable();
     }
 
-    /** With those without which a cache would take a site down that asks for a namespace or a lock, and not just refuse them. */
+    public function noteRequest(bool $anew = false): void
+    {
+        throw self::unavailable();
+    }
+
+    public function requestToken(string $key): ?Token
+    {
+        return null;
+    }
+
+    /** With those without which a cache would throw where a namespace, a lock, a token or an update is asked for, and not just refuse it. */
     public function capabilities(): array
     {
-        return [Capability::Tags, Capability::Retention, Capability::Absence];
+        return [Capability::Tags, Capability::Tokens, Capability::RequestTokens, Capability::Retention, Capability::Absence];
     }
 
     /** It has no options. */

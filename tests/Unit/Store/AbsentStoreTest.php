@@ -9,12 +9,14 @@ use Larder\Cache\Gate;
 use Larder\Cache\Outbox;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
+use Larder\Numbers;
 use Larder\Store\AbsentStore;
 use Larder\Store\ArrayStore;
 use Larder\Tests\Scratch;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Psr\Log\NullLogger;
 
 /** A command line that does not reach the store of a site, and the site that does: two caches with one journal. */
 #[CoversClass(AbsentStore::class)]
@@ -45,6 +47,9 @@ final class AbsentStoreTest extends TestCase
         yield 'touch' => [static fn(AbsentStore $store): mixed => $store->touch(['key'], 1)];
         yield 'invalidateTags' => [static function (AbsentStore $store): void {
             $store->invalidateTags(['tag']);
+        }];
+        yield 'noteRequest' => [static function (AbsentStore $store): void {
+            $store->noteRequest();
         }];
         yield 'clear' => [static function (AbsentStore $store): void {
             $store->clear();
@@ -84,6 +89,29 @@ final class AbsentStoreTest extends TestCase
         self::assertFalse($next->health()->isFlagged());
         self::assertFalse($this->commandLine()->clear());
         self::assertNull($this->site()->get('kept'));
+    }
+
+    /** One that runs the code of a site throws no more than the site does while its store is down. */
+    public function testWhateverACommandLineAsksForIsRefusedAndNotThrown(): void
+    {
+        foreach ([false, true] as $judgesAdds) {
+            $here = new Cache(new AbsentStore(), logger: new NullLogger(), journal: "{$this->scratch->path}/journal", judgesAdds: $judgesAdds);
+            foreach ([$here, $here->namespace('menus')] as $cache) {
+                $token = $cache->token('key');
+                self::assertFalse($cache->set('key', 1, token: $token));
+                self::assertFalse($cache->add('key', 1, token: $token));
+                self::assertFalse($cache->replace('key', 1, token: $token));
+                self::assertFalse($cache->add('another', 1));
+                self::assertFalse($cache->update('key', static fn(): int => 1));
+                self::assertFalse($cache->increment('key', min: 0));
+                self::assertFalse($cache->increment('key', create: false));
+                self::assertFalse($cache->decrement('key', numbers: Numbers::Any));
+                self::assertSame('none', $cache->pull('key', 'none'));
+                self::assertSame(['key'], $cache->saveMany([new Item('key', 1, token: $token)]));
+                self::assertSame([], $cache->fetch(['key'])->items);
+                $cache->refresh();
+            }
+        }
     }
 
     public function testASiteReadsWhileACommandLineDeletesOneKeyAfterTheOther(): void
