@@ -113,13 +113,29 @@ final class Lock
     }
 
     /**
-     * @return bool false: it was not this owner's any more
+     * Gives the lock back. A store that does not answer is asked again for a second, as no process would have the lock for the rest of its time.
+     *
+     * @return bool false: it was not this owner's any more, or the store has been unavailable for a second
      *
      * @throws StoreUnavailable if the cache is strict
      */
     public function release(): bool
     {
-        return $this->ask(fn(): bool => $this->leases->release($this->lease(), $this->owner));
+        $deadline = hrtime(true) + (int) (1e9 * self::AWAY);
+        for ($pause = self::POLL; ; $pause = min(1.5 * $pause, self::LONGEST_POLL)) {
+            try {
+                $isReleased = $this->gate->attempt(fn(): bool => $this->leases->release($this->lease(), $this->owner));
+            } catch (StoreUnavailable $failure) {
+                $isReleased = null;
+            }
+            if ($isReleased !== null) {
+                return $isReleased;
+            }
+            if (hrtime(true) >= $deadline) {
+                return isset($failure) ? throw $failure : false;
+            }
+            usleep((int) (1e6 * $pause * random_int(50, 150) / 100));
+        }
     }
 
     /**

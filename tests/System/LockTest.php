@@ -6,6 +6,7 @@ namespace Larder\Tests\System;
 
 use Larder\Cache;
 use Larder\Exception\InvalidOption;
+use Larder\Exception\StoreUnavailable;
 use Larder\Exception\UnsupportedOperation;
 use Larder\Lock;
 use Larder\Session\SessionHandler;
@@ -158,6 +159,56 @@ final class LockTest extends TestCase
         self::assertFalse($cache->lock('name', 1_000.0)->acquire());
         self::assertTrue($lock->release());
         $server->stop();
+    }
+
+    /** Else no process would have the lock for the rest of its time. */
+    public function testALockIsGivenBackAlthoughTheConnectionHasBroken(): void
+    {
+        $server = CacheServer::redis()->start();
+        $cache = Cache::open("redis+unix:{$server->socket}");
+        $lock = $cache->lock('name', 1_000.0);
+        self::assertTrue($lock->acquire());
+        $redis = new \Redis();
+        $redis->connect($server->socket);
+        $redis->rawCommand('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+        self::assertTrue($lock->release());
+        self::assertTrue($cache->lock('name', 1_000.0)->acquire());
+        $server->stop();
+    }
+
+    public function testALockIsGivenBackWhenTheStoreIsThereAgainWithinASecond(): void
+    {
+        $scratch = new Scratch();
+        $store = new ChaosStore(Stores::open("sqlite:{$scratch->path}/cache.db"));
+        $cache = new Cache($store);
+        $lock = $cache->lock('name', 1_000.0);
+        self::assertTrue($lock->acquire());
+        $tries = 0;
+        $store->isDown = true;
+        $store->before = static function () use ($store, &$tries): void {
+            $store->isDown = ++$tries < 3;
+        };
+        self::assertTrue($lock->release());
+        self::assertTrue($cache->lock('name', 1_000.0)->acquire());
+    }
+
+    public function testNoProcessWaitsLongToGiveALockBackToAStoreThatIsAway(): void
+    {
+        $scratch = new Scratch();
+        $store = new ChaosStore(Stores::open("sqlite:{$scratch->path}/cache.db"));
+        $lock = (new Cache($store))->lock('name', 1_000.0);
+        self::assertTrue($lock->acquire());
+        $store->isDown = true;
+        $began = hrtime(true);
+        self::assertFalse($lock->release());
+        self::assertLessThan(300_000_000_000, hrtime(true) - $began);
+        try {
+            (new Cache($store, strict: true))->lock('name', 1_000.0, $lock->owner)->release();
+            self::fail('A strict cache throws.');
+        } catch (StoreUnavailable) {
+        }
+        $store->isDown = false;
+        self::assertTrue($lock->release());
     }
 
     /** As where a server's clock has been set back. */
