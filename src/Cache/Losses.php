@@ -68,9 +68,11 @@ final class Losses
         if (!$this->isTold) {
             return;
         }
-        $this->logger()->notice('The cache\'s store has been told what it had missed.', ['store' => $this->store, 'calls' => $this->missed]);
+        $missed = $this->missed;
+        // First, as the logger may use the cache.
         $this->isTold = false;
         $this->missed = $this->untold = 0;
+        $this->logger()->notice('The cache\'s store has been told what it had missed.', ['store' => $this->store, 'calls' => $missed]);
     }
 
     public function __destruct()

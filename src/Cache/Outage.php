@@ -51,9 +51,11 @@ final class Outage
     /** @param array<string, mixed> $context */
     public function isOver(array $context): void
     {
-        if ($this->isTold && $this->over !== null) {
+        $wasTold = $this->isTold;
+        // First, as the logger may use the cache.
+        $this->isTold = false;
+        if ($wasTold && $this->over !== null) {
             $this->logger?->notice($this->over, $context);
         }
-        $this->isTold = false;
     }
 }

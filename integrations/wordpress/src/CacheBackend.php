@@ -234,7 +234,7 @@ final class CacheBackend implements Backend
         return null;
     }
 
-    /** @return ?Token null: the store judges none, or is absent in this process */
+    /** @return ?Token null: the store judges none */
     private function tokenOfNow(string $key): ?Token
     {
         try {

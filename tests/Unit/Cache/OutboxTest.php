@@ -19,6 +19,7 @@ use Larder\Trace\RecordingStore;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Psr\Log\AbstractLogger;
 
 /** What becomes of a cache whose store fails, and of what the store did not learn of. */
 #[CoversClass(Gate::class)]
@@ -260,6 +261,39 @@ final class OutboxTest extends TestCase
     }
 
     /** As where a disk is full that can be read. */
+    /** Such as one that keeps in the cache what it has told already. */
+    public function testALoggerMayUseTheCacheWhoseFailureItIsTold(): void
+    {
+        foreach ([false, true] as $isInNamespace) {
+            $chaos = new ChaosStore(new ArrayStore());
+            $logger = new class extends AbstractLogger {
+                /** @var list<string> */
+                public array $messages = [];
+
+                public ?Cache $cache = null;
+
+                public function log(mixed $level, string|\Stringable $message, array $context = []): void
+                {
+                    $this->messages[] = (string) $message;
+                    \PHPUnit\Framework\Assert::assertLessThan(10, \count($this->messages));
+                    $this->cache?->get('told');
+                    $this->cache?->set('told', $this->messages);
+                    $this->cache?->invalidateTags(['told']);
+                }
+            };
+            $cache = new Cache($chaos, logger: $logger);
+            $logger->cache = $isInNamespace ? $cache->namespace('log') : $cache;
+            $cache->set('key', 'old');
+            $chaos->isDown = true;
+            self::assertFalse($cache->delete('key'));
+            $chaos->isDown = false;
+            self::assertNull($cache->get('key'));
+            self::assertFalse($cache->health()->isFlagged());
+            self::assertContains('The cache\'s store is available again.', $logger->messages);
+            self::assertContains('The cache\'s store has been told what it had missed.', $logger->messages);
+        }
+    }
+
     public function testWhatComesAndGoesIsLoggedOnceAMinute(): void
     {
         $store = new ChaosStore();
