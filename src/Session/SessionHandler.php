@@ -35,9 +35,14 @@ use Psr\Log\LoggerInterface;
  */
 final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTimestampHandlerInterface
 {
+    /** Seconds. Stores that count whole seconds keep a lock for up to two more, and those who wait look for its end now and then. */
+    private const AFTER_THE_LONGEST = 5.0;
+
     private readonly Store $store;
 
     private readonly Gate $gate;
+
+    private readonly float $wait;
 
     private readonly int $lifetime;
 
@@ -50,7 +55,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
      * @param ?int   $lifetime seconds that a session lives after its last use; null: PHP's session.gc_maxlifetime
      * @param bool   $locking  false: requests of one session at the same time overwrite each other's changes
      * @param float  $longest  seconds after which another request may have the session although this one has not ended
-     * @param float  $wait     seconds to wait for another request that has it
+     * @param ?float $wait     seconds to wait for another request that has it; null: a little longer than `longest`, so that the session is free by then
      * @param string $prefix   of the keys
      *
      * @throws InvalidOption
@@ -61,10 +66,11 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         ?int $lifetime = null,
         private readonly bool $locking = true,
         private readonly float $longest = 60.0,
-        private readonly float $wait = 30.0,
+        ?float $wait = null,
         private readonly string $prefix = 'session:',
         private readonly ?LoggerInterface $logger = null,
     ) {
+        $this->wait = $wait ?? $longest + self::AFTER_THE_LONGEST;
         $this->store = $cache->store;
         Retention::demand($this->store);
         $this->lifetime = $lifetime ?? (int) \ini_get('session.gc_maxlifetime');

@@ -249,6 +249,18 @@ final class SessionTest extends TestCase
         }
     }
 
+    /** A page that takes 45 seconds, or one that was killed, is no reason for another one to fail. */
+    public function testARequestWaitsForLongerThanAnotherMayHaveTheSession(): void
+    {
+        $scratch = new Scratch();
+        $cache = Cache::open("sqlite:{$scratch->path}/sessions.db");
+        foreach ([new SessionHandler($cache), new SessionHandler($cache, longest: 200.0), new SessionHandler($cache, longest: 0.5)] as $handler) {
+            [$longest, $wait] = array_map(static fn(string $name): mixed => (new \ReflectionProperty($handler, $name))->getValue($handler), ['longest', 'wait']);
+            self::assertIsFloat($longest);
+            self::assertSame($longest + 5.0, $wait);
+        }
+    }
+
     public function testAStoreThatEvictsKeepsNoSessions(): void
     {
         $this->expectException(UnsupportedOperation::class);
