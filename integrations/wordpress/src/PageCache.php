@@ -265,13 +265,18 @@ final class PageCache
     }
 
     /**
-     * A plugin has other entries of its own in the object cache.
+     * A plugin has other entries of its own in the object cache, or says so of WordPress's.
      *
      * @param bool            $isFill whether only what had been missing is there again, as far as this request has not changed what it was made from
      * @param int|string|null $id     null: all of the group
      */
     private function regrouped(string $group, bool $isFill, int|string|null $id): void
     {
+        if ($this->queries?->tellsCacheAlone($group) === true) {
+            $this->changes()->entry($group, $id);
+
+            return;
+        }
         if ($isFill && $this->queries?->hasWritten !== true) {
             return;
         }

@@ -120,6 +120,35 @@ final class PageChanges
     }
 
     /**
+     * Code has changed rows by SQL of its own, and has told the object cache which of its entries mirror these.
+     *
+     * @param int|string|null $id null: all of the group
+     */
+    public function entry(string $group, int|string|null $id): void
+    {
+        $id = is_multisite() ? preg_replace('/^\d+:/', '', (string) $id) : $id;
+        $site = get_current_blog_id();
+        if ($id === null || $id === '') {
+            $this->network();
+        } elseif ($group === 'options') {
+            $id === 'alloptions' || $id === 'notoptions' ? $this->site() : $this->option((string) $id);
+        } elseif ($group === 'bookmark') {
+            $this->links();
+        } elseif (str_ends_with($group, '_relationships')) {
+            // Which terms the post had before nothing tells.
+            $this->site();
+        } elseif (is_numeric($id)) {
+            $all = static fn(string $kind, array $names): array => array_map(static fn(string $name): string => PageTags::of($kind, $name), ['any', ...array_values(array_filter($names, is_string(...)))]);
+            match ($group) {
+                'posts', 'post_meta' => isset($this->moved[$site][(int) $id]) || isset($this->moved[$site][0]) ? $this->site() : $this->kill([PageTags::of('post', (int) $id), ...$all('all', get_post_types())], "post {$id}"),
+                'terms', 'term_meta' => $this->kill([PageTags::of('term', (int) $id), ...$all('terms', get_taxonomies())], "term {$id}"),
+                'users', 'user_meta' => $this->kill([PageTags::of('user', (int) $id, 0), PageTags::of('list', 'users'), PageTags::of('all', 'users')], "user {$id}"),
+                default => $this->kill([PageTags::of('comment', (int) $id), PageTags::of('list', 'comments'), PageTags::of('all', 'comments')], "comment {$id}"),
+            };
+        }
+    }
+
+    /**
      * WordPress says what it has cleaned before it ends the lists that were kept of it. So a page may have been made of these meanwhile.
      */
     public function again(): void

@@ -27,6 +27,15 @@ final class PageQueries
     /** Functions of WordPress that move posts between lists, and of which no hook tells where these were before. */
     private const MOVING = ['set_post_type' => true, 'wp_media_attach_action' => true];
 
+    /** Groups of the object cache, and the tables whose rows they have. Those whose names end in _relationships have the terms of posts. */
+    private const MIRRORS = [
+        'posts' => 'posts', 'post_meta' => 'posts', 'terms' => 'terms', 'term_meta' => 'terms', 'users' => 'users', 'user_meta' => 'users',
+        'comment' => 'comments', 'comment_meta' => 'comments', 'options' => 'options', 'bookmark' => 'links',
+    ];
+
+    /** Functions of WordPress that tell the object cache, and say no hook that tells pages. */
+    private const SILENT = ['clean_object_term_cache' => true, 'clean_bookmark_cache' => true];
+
     /** Nanoseconds between two kills: an import writes thousands of rows. */
     private const PAUSE = 50_000_000;
 
@@ -37,6 +46,9 @@ final class PageQueries
 
     /** Whether the request has written to a table of which no hook of WordPress tells. */
     public bool $hasWritten = false;
+
+    /** @var array<string, true> tables of WordPress to which code has written by SQL of its own, as tags name them */
+    private array $rewritten = [];
 
     /** @var list<string> what paths of WordPress's own code begin with */
     private array $core = [];
@@ -100,6 +112,34 @@ final class PageQueries
         }, \PHP_INT_MAX);
     }
 
+    /**
+     * Whether code has written to the rows of a group by SQL of its own, and now tells the object cache alone, as by wp_cache_delete(). Where
+     * WordPress's own code tells the object cache, its hooks tell of it as well.
+     */
+    public function tellsCacheAlone(string $group): bool
+    {
+        $table = self::MIRRORS[$group] ?? (str_ends_with($group, '_relationships') ? 'posts' : '');
+        if ($this->rewritten === [] || $table === '' || !isset($this->rewritten[$this->database->$table])) {
+            return false;
+        }
+        $isInCore = false;
+        foreach (debug_backtrace(\DEBUG_BACKTRACE_IGNORE_ARGS, 12) as $frame) {
+            $file = $frame['file'] ?? '';
+            if (\dirname($file) === __DIR__ || $file === \dirname(__DIR__) . '/functions.php') {
+                continue;
+            }
+            if ($isInCore && !isset(self::SILENT[$frame['function']])) {
+                return false;
+            }
+            if (!$this->isOfCore($file)) {
+                return true;
+            }
+            $isInCore = true;
+        }
+
+        return false;
+    }
+
     private function see(mixed $sql): mixed
     {
         if ($this->written !== [] && hrtime(true) >= $this->next) {
@@ -149,7 +189,11 @@ final class PageQueries
             $isTold = PageTables::isTold($table, $this->database) && $this->isOfCore(($caller ??= $this->caller())['file']);
             if (!$isTold) {
                 $this->hasWritten = true;
-                $this->written[PageTables::together($table, $this->database)] = true;
+                $together = PageTables::together($table, $this->database);
+                $this->written[$together] = true;
+                if (PageTables::isTold($table, $this->database) && !($table === $this->database->options && Saves::isBookkeeping($sql))) {
+                    $this->rewritten[$together] = true;
+                }
             }
             if ($table === $this->database->posts && (!$isTold || isset(self::MOVING[$caller['function'] ?? '']))) {
                 ($this->moves)($sql);

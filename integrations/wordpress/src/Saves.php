@@ -89,6 +89,12 @@ final class Saves
         }, \PHP_INT_MIN);
     }
 
+    /** Whether a query that writes to options changes only such as say nothing of what is kept. */
+    public static function isBookkeeping(string $sql): bool
+    {
+        return preg_match(self::BOOKKEEPING, substr($sql, 0, 200) . substr($sql, -200)) === 1;
+    }
+
     private function look(string $directory, string $file): void
     {
         // No pipe that lies there holds the request up.
@@ -116,7 +122,7 @@ final class Saves
         $isOfWordPress = false;
         foreach (PageTables::written($sql) as $table) {
             $name = PageTables::own($table, $database);
-            if (($name === 'options' || $name === 'sitemeta') && preg_match(self::BOOKKEEPING, substr($sql, 0, 200) . substr($sql, -200)) === 1) {
+            if (($name === 'options' || $name === 'sitemeta') && self::isBookkeeping($sql)) {
                 continue;
             }
             if (isset(self::TELLING[$name]) && \count($this->untold[$name] ?? self::within()) >= \count(self::within())) {

@@ -550,6 +550,55 @@ final class PageCacheTest extends TestCase
         self::assertStringNotContainsString('group/default', $front->getOutput(), 'WordPress keeps nothing there that pages show');
     }
 
+    /** Code that writes by SQL of its own tells the object cache what it has changed. On a site without pages that is enough. */
+    public function testAPageDiesWithRowsThatSqlChangesAndOnlyTheObjectCacheIsToldOf(): void
+    {
+        $site = $this->site(true);
+        $this->plugin($site, <<<'PHP'
+            add_action('wp_footer', static function (): void {
+                if (is_single()) {
+                    echo 'shown:', implode(',', [get_post(1)->post_excerpt, get_post_meta(1, 'told', true), get_term(1)->description, get_term_meta(1, 'told', true), get_user_meta(1, 'told', true), get_userdata(1)->user_url, get_comment(1)->comment_author, get_option('larder_none', get_option('told_option')), implode('', wp_get_object_terms(1, 'post_tag', ['fields' => 'names'])), get_posts(['meta_key' => 'told', 'post_type' => 'page'])[0]->post_title ?? '']), ';';
+                }
+            });
+            PHP);
+        $site->run('update_post_meta(1, "told", "0"); update_term_meta(1, "told", "0"); update_user_meta(1, "told", "0"); update_option("told_option", "0"); update_post_meta(2, "other", "0"); wp_insert_term("told", "post_tag");');
+        $shown = static fn(): string => preg_match('/shown:(.*?);/', $site->visit('/hello-world/')->body, $shown) === 1 ? $shown[1] : '';
+        $meta = '$wpdb->query("UPDATE $wpdb->postmeta SET meta_value = \"%s\" WHERE post_id = 1 AND meta_key = \"told\""); ';
+        $stale = [];
+        foreach ([
+            '$wpdb->update($wpdb->posts, ["post_excerpt" => "a"], ["ID" => 1]); wp_cache_delete(1, "posts");',
+            sprintf($meta, 'b') . 'wp_cache_delete(1, "post_meta");',
+            sprintf($meta, 'c') . 'wp_cache_delete_multiple([7, 1], "post_meta");',
+            sprintf($meta, 'd') . 'wp_cache_flush_group("post_meta");',
+            sprintf($meta, 'e') . 'wp_cache_set(1, ["told" => ["e"]], "post_meta");',
+            '$wpdb->query("START TRANSACTION"); ' . sprintf($meta, 'f') . 'wp_cache_delete(1, "post_meta"); $wpdb->query("COMMIT");',
+            '$wpdb->update($wpdb->term_taxonomy, ["description" => "a"], ["term_id" => 1]); wp_cache_delete(1, "terms");',
+            '$wpdb->update($wpdb->termmeta, ["meta_value" => "a"], ["term_id" => 1, "meta_key" => "told"]); wp_cache_delete(1, "term_meta");',
+            '$wpdb->update($wpdb->usermeta, ["meta_value" => "a"], ["user_id" => 1, "meta_key" => "told"]); wp_cache_delete(1, "user_meta");',
+            '$wpdb->update($wpdb->users, ["user_url" => "http://a.example"], ["ID" => 1]); wp_cache_delete(1, "users");',
+            '$wpdb->update($wpdb->comments, ["comment_author" => "a"], ["comment_ID" => 1]); wp_cache_delete(1, "comment");',
+            '$wpdb->update($wpdb->options, ["option_value" => "a"], ["option_name" => "told_option"]); wp_cache_delete("alloptions", "options");',
+            '$wpdb->insert($wpdb->term_relationships, ["object_id" => 1, "term_taxonomy_id" => get_term_by("name", "told", "post_tag")->term_taxonomy_id]); clean_object_term_cache(1, "post");',
+            // Which pages have the meta has changed as well.
+            '$wpdb->query("UPDATE $wpdb->postmeta SET meta_key = \"told\" WHERE post_id = 2 AND meta_key = \"other\""); wp_cache_delete(2, "post_meta"); wp_cache_set("last_changed", microtime(), "posts");',
+        ] as $change) {
+            $before = $shown();
+            self::assertTrue($site->visit('/hello-world/')->isHit(), $change);
+            $site->run($change);
+            if ($shown() === $before) {
+                $stale[] = $change;
+            }
+        }
+        self::assertSame([], $stale);
+        // The right page alone, and not by what WordPress itself keeps: as a lock of the editor, or the session of a user.
+        $site->visit('/sample-page/');
+        $site->visit('/hello-world/');
+        $site->run(sprintf($meta, 'g') . 'wp_cache_delete(1, "post_meta"); $wpdb->update($wpdb->usermeta, ["meta_value" => "h"], ["user_id" => 99]); update_user_meta(1, "session_tokens", []); update_post_meta(2, "_edit_lock", "1:1");');
+        self::assertSame([false, true], [$site->visit('/hello-world/')->isHit(), $site->visit('/sample-page/')->isHit()]);
+        $site->run('$wpdb->update($wpdb->usermeta, ["meta_value" => "h"], ["user_id" => 99]); update_user_meta(1, "session_tokens", []); update_post_meta(1, "_edit_lock", "1:1"); wp_cache_delete(1, "posts");');
+        self::assertTrue($site->visit('/hello-world/')->isHit(), 'nothing has changed');
+    }
+
     public function testAPageDiesWithWhatOnlyAFilterOfAQueryOrMetaOfAllTellsOf(): void
     {
         $site = $this->site(true);
