@@ -67,15 +67,15 @@ final readonly class ReadmeTable
         }
 
         return [
-            'The median time of one call for one key, and how many times that of Larder shared memory it is; in bold where the other',
-            'is faster, "tie" where the difference is within the noise of this run:',
+            'Each cell has the median time of one call for one key, and its ratio to the time of Larder shared memory. A ratio in bold means that the',
+            'other cache is faster. A "tie" is a difference within the noise of this run:',
             '',
             '| | ' . implode(' | ', array_keys(self::FIGURES)) . ' |',
             '|---|' . str_repeat('---:|', count(self::FIGURES)),
             ...$rows,
             '',
             sprintf(
-                'Of these %d comparisons with others shared memory wins %d, ties in %d and loses %d. A PHP array is a yardstick: what it holds ends with the request.',
+                'Of these %d comparisons with others, shared memory wins %d, ties in %d and loses %d. A PHP array is only a yardstick: its contents end with the request.',
                 array_sum($verdicts),
                 ...array_values($verdicts),
             ),
@@ -110,7 +110,7 @@ final readonly class ReadmeTable
         $count = static fn(PromiseState $state): int => count(array_filter($promises, static fn(Promise $promise): bool => $promise->state === $state));
 
         return sprintf(
-            'Larder also promises figures of itself, such as how an item with tags is read or how much memory one takes. Of %d such promises this run met %d, missed %d, could not show %d and did not measure %d. [The results](docs/results/README.md#what-larder-promises) list all but the first.',
+            'Larder also promises figures of itself, such as how an item with tags is read or how much memory one takes. Of %d such promises this run met %d, missed %d, could not show %d and did not measure %d. [The results](docs/results/README.md#what-larder-promises) list those that it did not meet.',
             count($promises),
             $count(PromiseState::Met),
             $count(PromiseState::Missed),

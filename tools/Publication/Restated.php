@@ -46,7 +46,7 @@ final readonly class Restated
         return match (true) {
             $found === null => 'not measured',
             $state === ClaimState::Agrees => 'alike',
-            $state === ClaimState::Tie => 'cannot be told',
+            $state === ClaimState::Tie => 'undecided',
             ($found->estimate > 1) !== ($published > 1) => 'turned round',
             abs(log(max($found->estimate, 1e-9))) > abs(log($published)) => 'further apart',
             default => 'nearer together',

@@ -59,7 +59,7 @@ final readonly class ResultPages
             '',
             '### Which cache for which site',
             '',
-            'What makes the time of a request least; how often a request does what is assumed in the report.',
+            'The cache that makes a request take the least time. The report says how often a request is assumed to do what.',
             '',
             '| site | host | use | a tie with it | the next, as times of its time |',
             '|---|---|---|---|---|',

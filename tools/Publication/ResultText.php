@@ -84,7 +84,7 @@ final readonly class ResultText
         }
 
         return [
-            'Times and rates as they were published stand beside ours on the pages of the [experiments](../experiments/README.md). Ratios travel to other machines better. Of source A\'s, '
+            'Times and rates as they were published stand beside ours on the pages of the [experiments](../experiments/README.md). Ratios travel to other machines better. Of source A\'s ratios, '
             . implode(', ', array_map(static fn(string $word, int $count): string => "{$count} " . ($count === 1 ? 'is' : 'are') . " {$word}", array_keys($words), $words)) . ':',
             '',
             '| experiment | | published | measured here | |',
@@ -121,8 +121,8 @@ final readonly class ResultText
         return [
             ...$counts,
             '',
-            'Every rival that is better by some metric, and the case in which it is so most: what shared memory takes or does, as times of the '
-            . 'rival\'s. What ends with the request, as an array does, what caches nothing, and Larder itself are no rivals. Without a verdict is what was measured too seldom for one.',
+            'Every rival that is better by some metric, and the case in which it is most so. The ratio is the figure of shared memory over the rival\'s. '
+            . 'An array that ends with the request, a subject that caches nothing, and Larder itself are no rivals. A subject that was measured too seldom has no verdict.',
             '',
             '| experiment | metric | rival | cases lost | the worst of them | ratio |',
             '|---|---|---|---:|---|---:|',

@@ -27,7 +27,7 @@ final class ReadmeTableTest extends TestCase
 
         self::assertStringContainsString("| Title of shared-memory | – | – | 10.0 ns | – | – |\n", $page);
         self::assertStringContainsString("| Title of apcu-php | – | – | 1.50 µs, 150 × | – | – |\n", $page);
-        self::assertStringContainsString('Of these 1 comparisons with others shared memory wins 1, ties in 0 and loses 0.', $page);
+        self::assertStringContainsString('Of these 1 comparisons with others, shared memory wins 1, ties in 0 and loses 0.', $page);
     }
 
     public function testAFasterSubjectIsSetInBold(): void

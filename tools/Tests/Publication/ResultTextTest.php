@@ -33,7 +33,7 @@ final class ResultTextTest extends TestCase
     {
         $text = self::text((new RunFixture())->gets('hello', 'get', ['none' => 0.0, 'redis-tcp' => 30_000.0, 'file-disk' => 2_000.0]));
 
-        self::assertStringContainsString("Of source A's, 1 is further apart:\n", $text);
+        self::assertStringContainsString("Of source A's ratios, 1 is further apart:\n", $text);
         self::assertStringContainsString("| [gets](../experiments/gets.md) | Redis over file_get_contents | 3.77 | 15.0 [15.0 … 15.0] | further apart |\n", $text);
         self::assertStringContainsString('**Source A.** This run agrees with 0 of its 11 claims, and 10 were not measured. It disagrees that files are about three times as fast as Redis in one request (15.0).', $text);
         self::assertMatchesRegularExpression('/\*\*Source D\.\*\* This run judges none of its \d+ claims\.\n/', $text);
