@@ -31,6 +31,7 @@ final class DocumentationTest extends TestCase
         "'stores' => [" => 'is for an application of Laravel; the tests of integrations/laravel boot one with it',
         '<!-- app/etc/local.xml -->' => 'is for OpenMage; the tests of integrations/magento1 make what it names',
         "'cache' => [" => 'is for Magento; the tests of integrations/magento2 make what it names',
+        'mkdir -p app/etc/larder && cp vendor/larder/magento2/etc/di.xml app/etc/larder/di.xml' => 'is for Magento; FrontendTest of integrations/magento2 reads the file',
         '# /etc/systemd/system/larder.service' => 'is for systemd; what it starts is tested as a command',
         'larder.group = shop' => 'a group of that name is to be there; group.phpt has another',
         'install -d -m 0700 -o www-data -g www-data /var/cache/shop' => 'a user of this name is to be there; StrangersFilesTest has others',
