@@ -33,6 +33,9 @@ final class LarderBundle extends AbstractBundle
     /** The tag of the services that are caches of Larder's. */
     public const CACHE = 'larder.cache';
 
+    /** Whether pools of Larder may lie beside pools that are encrypted. */
+    public const UNENCRYPTED = 'larder.unencrypted';
+
     public const LIMITS = 'larder.rate_limiter_storage';
 
     public const LIMITERS_LOCKS = 'larder.rate_limiter_locks';
@@ -46,12 +49,14 @@ final class LarderBundle extends AbstractBundle
         $children->scalarNode('locks')->defaultNull()->info('The DSN of a store that does not evict, for the service larder.lock_store.');
         $children->scalarNode('sessions')->defaultNull()->info('The DSN of a store that does not evict, for the service larder.session_handler.');
         $children->scalarNode('rate_limits')->defaultNull()->info('The DSN of a store that does not evict, for the service larder.rate_limiter_storage.');
+        $children->booleanNode('unencrypted')->defaultFalse()->info('Whether pools of Larder may lie beside pools that a SodiumMarshaller encrypts.');
     }
 
     /** @param array<mixed> $config */
     public function loadExtension(array $config, ContainerConfigurator $configurator, ContainerBuilder $container): void
     {
         $logger = new Reference('logger', ContainerInterface::IGNORE_ON_INVALID_REFERENCE);
+        $container->setParameter(self::UNENCRYPTED, ($config['unencrypted'] ?? false) === true);
         $container->setDefinition(self::ADAPTER, (new Definition(LarderAdapter::class, ['', '', 0]))
             ->setAbstract(true)
             ->addMethodCall('setLogger', [$logger])

@@ -290,6 +290,31 @@ final class BundleTest extends TestCase
         $this->boot('        cache: { app: cache.adapter.larder }', [], larder: '~');
     }
 
+    /** @return iterable<string, array{string}> */
+    public static function encryptions(): iterable
+    {
+        yield 'as on Symfony\'s page' => ["    Symfony\\Component\\Cache\\Marshaller\\SodiumMarshaller:\n        decorates: cache.default_marshaller\n        arguments: [['%env(base64:KEY)%'], '@.inner']\n"];
+        yield 'instead of it' => ["    cache.default_marshaller:\n        class: Symfony\\Component\\Cache\\Marshaller\\SodiumMarshaller\n        arguments: [['%env(base64:KEY)%']]\n"];
+    }
+
+    /** A site that encrypts its cache would have what is in pools of Larder readable, without a word. */
+    #[DataProvider('encryptions')]
+    public function testPoolsOfLarderAreNotBesideEncryptedOnesUnlessTheSiteSaysSo(string $service): void
+    {
+        $pools = '        cache: { pools: { plain.pool: { adapter: cache.adapter.larder } } }';
+        $place = $this->pools->dsn('shared memory');
+        try {
+            $this->boot($pools, ['plain.pool'], more: "services:\n{$service}");
+            self::fail('It boots.');
+        } catch (InvalidArgumentException $mistake) {
+            self::assertStringContainsString('encrypts pools of the cache, but not "plain.pool"', $mistake->getMessage());
+        }
+        $this->boot($pools, ['plain.pool'], "{ dsn: '{$place}', unencrypted: true }", more: "services:\n{$service}");
+        self::assertSame(1, $this->service('plain.pool', LarderAdapter::class)->get('key', static fn(): int => 1));
+        $this->boot('        cache: { pools: { other.pool: { adapter: cache.adapter.array } } }', ['other.pool'], more: "services:\n{$service}");
+        self::assertNotNull($this->site);
+    }
+
     public function testAWordThatADsnDoesNotHaveIsToldWithTheNearestThatItHas(): void
     {
         $this->boot("        cache: { pools: { wrong.pool: { adapter: cache.adapter.larder, provider: 'array:?itmes=5' } } }", ['wrong.pool']);

@@ -7,6 +7,7 @@ namespace Larder\Symfony\DependencyInjection;
 use Larder\Symfony\LarderBundle;
 use Symfony\Component\Cache\Adapter\ChainAdapter;
 use Symfony\Component\Cache\Adapter\TagAwareAdapter;
+use Symfony\Component\Cache\Marshaller\SodiumMarshaller;
 use Symfony\Component\DependencyInjection\Argument\IteratorArgument;
 use Symfony\Component\DependencyInjection\ChildDefinition;
 use Symfony\Component\DependencyInjection\Compiler\CompilerPassInterface;
@@ -22,6 +23,8 @@ use Symfony\Component\DependencyInjection\Reference;
  */
 final class PoolsPass implements CompilerPassInterface
 {
+    private const MARSHALLER = 'cache.default_marshaller';
+
     public function process(ContainerBuilder $container): void
     {
         $ours = [];
@@ -33,6 +36,9 @@ final class PoolsPass implements CompilerPassInterface
             } elseif ($pool->getClass() === ChainAdapter::class) {
                 $this->provideLinks($container, $pool);
             }
+        }
+        if ($ours !== [] && $container->hasParameter(LarderBundle::UNENCRYPTED) && $container->getParameter(LarderBundle::UNENCRYPTED) !== true) {
+            $this->refuseEncryption($container, $ours[0]);
         }
         $this->unwrap($container, $ours);
         $caches = array_keys($container->findTaggedServiceIds(LarderBundle::CACHE));
@@ -80,6 +86,17 @@ final class PoolsPass implements CompilerPassInterface
         }
 
         return false;
+    }
+
+    /** Symfony's page on its cache lets a service decorate the marshaller of all pools, so that they are encrypted. Those of Larder would not be. */
+    private function refuseEncryption(ContainerBuilder $container, string $pool): void
+    {
+        foreach ($container->getDefinitions() as $id => $definition) {
+            $class = $container->getParameterBag()->resolveValue($definition->getClass() ?? $id);
+            if (($id === self::MARSHALLER || ($definition->getDecoratedService()[0] ?? null) === self::MARSHALLER) && \is_string($class) && is_a($class, SodiumMarshaller::class, true)) {
+                throw new InvalidArgumentException(\sprintf('The service "%s" encrypts pools of the cache, but not "%s", one of Larder; give it another adapter, or set "larder.unencrypted" to true.', $id, $pool));
+            }
+        }
     }
 
     private function provideLinks(ContainerBuilder $container, Definition $chain): void
