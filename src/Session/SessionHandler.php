@@ -51,6 +51,9 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
     /** The item of the session that is open, as it was read; null: there was none. */
     private ?Item $read = null;
 
+    /** The id of a session that could not be read. PHP does not write it then, but a handler around this one may let it begin empty. */
+    private ?string $unread = null;
+
     /**
      * @param ?int   $lifetime seconds that a session lives after its last use; null: PHP's session.gc_maxlifetime
      * @param bool   $locking  false: requests of one session at the same time overwrite each other's changes
@@ -102,6 +105,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
 
     public function read(string $id): string|false
     {
+        $this->unread = $id;
         if (!self::isLegal($id) || !$this->lock($id)) {
             return false;
         }
@@ -111,6 +115,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
 
             return false;
         }
+        $this->unread = null;
         $this->read = array_values($fetched->items)[0] ?? null;
         $data = $this->read->value ?? '';
 
@@ -119,6 +124,11 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
 
     public function write(string $id, string $data): bool
     {
+        if ($id === $this->unread) {
+            $this->logger?->warning('A session is not saved, because it could not be read before.');
+
+            return false;
+        }
         // After a new id was made, the session that is written is not the one that was locked.
         if (!self::isLegal($id) || !$this->lock($id) || ($this->lock?->refresh() === false && !$this->lockAgain($id))) {
             return false;

@@ -249,6 +249,31 @@ final class SessionTest extends TestCase
         }
     }
 
+    /** Magento's handler, which is around this one, begins an empty session then. */
+    public function testASessionThatCouldNotBeReadIsNotWritten(): void
+    {
+        $scratch = new Scratch();
+        $chaos = new ChaosStore(Cache::open("sqlite:{$scratch->path}/sessions.db")->store);
+        $cache = new Cache($chaos, logger: $logger = new MemoryLogger());
+        [$first, $second] = [new SessionHandler($cache), new SessionHandler($cache, wait: 0.0, logger: $logger)];
+        self::assertSame('', $first->read('abc'));
+        self::assertTrue($first->write('abc', 'cart'));
+        self::assertFalse($second->read('abc'));
+        self::assertTrue($first->close());
+        self::assertFalse($second->write('abc', 'nothing'));
+        self::assertFalse($second->updateTimestamp('abc', 'nothing'));
+        self::assertContains('warning: A session is not saved, because it could not be read before.', $logger->lines);
+        $second->close();
+        $chaos->isDown = true;
+        self::assertFalse($second->read('abc'));
+        $chaos->isDown = false;
+        self::assertFalse($second->write('abc', 'nothing'));
+        $second->close();
+        self::assertSame('cart', $second->read('abc'));
+        self::assertTrue($second->write('abc', 'cart and hat'));
+        self::assertTrue($second->write('def', 'made anew'));
+    }
+
     /** A page that takes 45 seconds, or one that was killed, is no reason for another one to fail. */
     public function testARequestWaitsForLongerThanAnotherMayHaveTheSession(): void
     {

@@ -46,9 +46,14 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
         return $this->sessions()->close();
     }
 
-    public function read(string $id): string|false
+    /**
+     * @throws \RuntimeException it cannot be read. Magento would take false for an empty session
+     */
+    public function read(string $id): string
     {
-        return $this->sessions()->read($id);
+        $data = $this->sessions()->read($id);
+
+        return $data !== false ? $data : throw new \RuntimeException('The session cannot be read; see that its store in app/etc/env.php runs, and which request has the session.');
     }
 
     public function write(string $id, string $data): bool

@@ -280,6 +280,22 @@ final class BackendTest extends TestCase
         self::handler(new DeploymentConfig([]));
     }
 
+    public function testASessionThatCannotBeReadIsNoEmptyOne(): void
+    {
+        require_once __DIR__ . '/Magento.php';
+        $handler = self::handler(new DeploymentConfig(['session/larder/dsn' => "redis+unix:{$this->pools->path()}/nobody.sock?timeout=1"]));
+        self::assertTrue($handler->open('', ''));
+        $before = ini_set('error_log', "{$this->pools->path()}/php.log");
+        try {
+            $handler->read('abc');
+            self::fail('It began.');
+        } catch (\RuntimeException $failure) {
+            self::assertStringContainsString('The session cannot be read', $failure->getMessage());
+        } finally {
+            ini_set('error_log', (string) $before);
+        }
+    }
+
     /** @return iterable<string, array{string, int}> */
     public static function lifetimes(): iterable
     {
