@@ -52,6 +52,7 @@ use Larder\Laravel\LarderStore;
 use Larder\Laravel\SerializableClasses;
 use Larder\Log;
 use Larder\Log\News;
+use Larder\Session\SessionHandler;
 use Larder\Store\ArrayStore;
 use Larder\Store\ChaosStore;
 use Larder\Stores;
@@ -62,6 +63,7 @@ use Larder\Tier\TieredStore;
 use PHPUnit\Framework\Attributes\CoversNothing;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
+use Psr\Log\NullLogger;
 use Symfony\Component\Console\Input\ArrayInput;
 use Symfony\Component\Console\Output\BufferedOutput;
 
@@ -703,6 +705,25 @@ final class LarderStoreTest extends TestCase
         foreach (['larder', 'fleet'] as $name) {
             self::assertSame($name, $caches->store($name)->get('key'));
         }
+    }
+
+    /** Laravel begins an empty one where none can be read, and saves it in the end. */
+    public function testASessionOutlivesAMomentInWhichItsStoreDoesNotAnswer(): void
+    {
+        $chaos = new ChaosStore(Cache::open($this->pools->dsn('SQLite'))->store);
+        $handler = new SessionHandler(new Cache($chaos), locking: false, logger: new NullLogger());
+        $request = static function (bool $isDown) use ($handler, $chaos): mixed {
+            $session = new Store('shop', $handler, str_repeat('a', 40));
+            $chaos->isDown = $isDown;
+            $session->start();
+            $chaos->isDown = false;
+            $before = $session->get('cart');
+            $session->put($isDown ? 'visits' : 'cart', 2);
+            $session->save();
+
+            return $before;
+        };
+        self::assertSame([null, null, 2], [$request(false), $request(true), $request(false)]);
     }
 
     public function testSessionsAreKept(): void
