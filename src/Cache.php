@@ -159,7 +159,8 @@ final class Cache
      * @param ?\Closure(): float         $clock  the time in Unix seconds; for tests that cannot wait
      * @param bool                       $judgesAdds whether a token judges an add() of a key that was never asked for. It is of
      *                                               the request's first use of this cache or of a namespace in it, or of
-     *                                               refresh(); over Redis of the first read
+     *                                               refresh(); over Redis of the first read. An own invalidation or clear
+     *                                               takes it anew for what that concerns; over Redis the next read does
      *
      * @throws InvalidOption
      * @throws UnsupportedOperation the store has no such tokens
