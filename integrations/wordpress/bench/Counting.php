@@ -30,6 +30,11 @@ final readonly class Counting implements Backend
         return $this->counted()->getMany($keys, $anew);
     }
 
+    public function ends(array $keys): array
+    {
+        return $this->counted()->ends($keys);
+    }
+
     public function token(string $key): ?Token
     {
         return $this->backend->token($key);

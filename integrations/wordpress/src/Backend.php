@@ -37,6 +37,15 @@ interface Backend
     public function getMany(array $keys, bool $anew = false): array;
 
     /**
+     * When values end, of those that are there and do so.
+     *
+     * @param list<string> $keys
+     *
+     * @return list<int> in Unix seconds
+     */
+    public function ends(array $keys): array;
+
+    /**
      * By what a value that is made from now on is judged.
      *
      * @return ?Token null: there is none, or the backend itself remembers what was missed

@@ -74,6 +74,11 @@ final class CacheBackend implements Backend
         return array_map(static fn(Item $item): mixed => $item->value, $fetched->items);
     }
 
+    public function ends(array $keys): array
+    {
+        return array_values(array_filter(array_map(static fn(Item $item): ?int => $item->expiry, $this->cache->fetch($keys)->items), is_int(...)));
+    }
+
     public function token(string $key): ?Token
     {
         $token = $this->tokens[$key] ?? null;

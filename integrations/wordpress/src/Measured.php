@@ -128,6 +128,11 @@ final class Measured implements Backend
         return $values;
     }
 
+    public function ends(array $keys): array
+    {
+        return $this->backend->ends($keys);
+    }
+
     public function token(string $key): ?Token
     {
         return $this->backend->token($key);

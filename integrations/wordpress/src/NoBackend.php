@@ -32,6 +32,11 @@ final class NoBackend implements Backend
         return [];
     }
 
+    public function ends(array $keys): array
+    {
+        return [];
+    }
+
     public function token(string $key): ?Token
     {
         return null;

@@ -484,6 +484,18 @@ final class ObjectCache
         return $isFlushed;
     }
 
+    /**
+     * When entries end, of those that are in the store and do so.
+     *
+     * @param list<int|string> $ids as the request has them in $cache
+     *
+     * @return list<int> in Unix seconds
+     */
+    public function ends(string $group, array $ids): array
+    {
+        return $ids === [] ? [] : $this->backend->ends(array_map(fn(int|string $id): string => $this->place($group, $id)[0], $ids));
+    }
+
     /** Whether the store has something of a group; null: it cannot tell. */
     public function hasGroup(string $group): ?bool
     {

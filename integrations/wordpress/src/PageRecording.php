@@ -42,6 +42,12 @@ final class PageRecording
     /** Seconds that a page that is not there, or is elsewhere, is kept at most. */
     private const SHORT = 600;
 
+    /** Seconds that a page lives at least, though a transient that it shows ends: that may be a lock. */
+    private const SHORTEST = 60;
+
+    /** Meta of WooCommerce's products that says when what they cost changes by itself: it does so so many seconds later. */
+    private const SALES = ['_sale_price_dates_from' => 0, '_sale_price_dates_to' => 1];
+
     /** Bytes of a page. One that is longer goes out in parts of so many, and is not kept: PHP may have no memory for it. */
     private const LONGEST = 4 << 20;
 
@@ -288,7 +294,7 @@ final class PageRecording
             'etag' => $etag,
             'length' => \strlen($body),
             'made' => $made,
-            'until' => $made + min($ttl, $status === 200 ? $ttl : self::SHORT, $this->secondsToNextPost($tags, $made)),
+            'until' => $made + min($ttl, $status === 200 ? $ttl : self::SHORT, $this->secondsToNextPost($tags, $made), $this->secondsToNextEnd($made)),
             // What each visitor saves who gets it.
             'took' => (int) (timer_float() * 1_000),
             'queries' => get_num_queries(),
@@ -312,6 +318,37 @@ final class PageRecording
         }
 
         return \PHP_INT_MAX;
+    }
+
+    /** Sales and transients end by themselves. No hook tells of it. */
+    private function secondsToNextEnd(int $now): int
+    {
+        $seconds = [\PHP_INT_MAX];
+        $read = $this->read() ?? [];
+        foreach ($read['post_meta'] ?? [] as $meta) {
+            foreach (self::SALES as $key => $later) {
+                $values = \is_array($meta) ? $meta[$key] ?? null : null;
+                $time = \is_array($values) ? $values[0] ?? null : null;
+                if (is_numeric($time) && (int) $time + $later > $now) {
+                    $seconds[] = (int) $time + $later - $now;
+                }
+            }
+        }
+        $isShown = static fn(int|string $id): bool => !PageTags::isOfNoPage((string) preg_replace('/^\d+:/', '', (string) $id));
+        $ends = [];
+        foreach (['transient', 'site-transient'] as $group) {
+            array_push($ends, ...ObjectCache::current()?->ends($group, array_values(array_filter(array_keys($read[$group] ?? []), $isShown))) ?? []);
+        }
+        foreach (['options', 'site-options'] as $group) {
+            // Where they are options.
+            foreach ($read[$group] ?? [] as $id => $value) {
+                if (preg_match('/^(?:\d+:)?_(?:site_)?transient_timeout_(.+)$/sD', (string) $id, $transient) === 1 && is_numeric($value) && $isShown($transient[1])) {
+                    $ends[] = (int) $value;
+                }
+            }
+        }
+
+        return min([...$seconds, ...array_map(static fn(int $end): int => max(self::SHORTEST, $end - $now), $ends)]);
     }
 
     private function lookAtTheEnd(string $body): void

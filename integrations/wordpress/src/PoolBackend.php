@@ -44,6 +44,11 @@ final class PoolBackend implements Backend
         return $this->pool->getMany($keys);
     }
 
+    public function ends(array $keys): array
+    {
+        return array_values(array_filter(array_column($this->pool->fetch($keys), 1), is_int(...)));
+    }
+
     public function token(string $key): ?Token
     {
         try {

@@ -113,6 +113,11 @@ final class Prefetch implements Backend
         return $unknown === [] ? $values : $values + $this->backend->getMany($unknown, $anew);
     }
 
+    public function ends(array $keys): array
+    {
+        return $this->backend->ends($keys);
+    }
+
     public function token(string $key): ?Token
     {
         return $this->backend->token($key);

@@ -56,6 +56,15 @@ final class ObjectCacheTest extends TestCase
         self::assertSame(2, $this->nextRequest()->get('key'));
     }
 
+    public function testItTellsWhenEntriesEnd(): void
+    {
+        $this->cache->set('a', 1, 'transient', 60);
+        $this->cache->set('b', 1, 'transient');
+        $ends = $this->nextRequest()->ends('transient', ['a', 'b', 'c']);
+        self::assertCount(1, $ends);
+        self::assertEqualsWithDelta(time() + 60, $ends[0], 3);
+    }
+
     public function testFalseAndNullAreValuesAndFoundTellsThem(): void
     {
         foreach ([false, null] as $value) {

@@ -1273,6 +1273,42 @@ final class PageCacheTest extends TestCase
     }
 
     #[DataProvider('stores')]
+    public function testAPageEndsWithATransientOrASaleThatItShows(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $this->plugin($site, <<<'PHP'
+            add_action('wp_footer', static function (): void {
+                if (is_page()) { echo get_transient('weather'), get_site_transient('news'); }
+                if (is_single()) { echo get_post_meta(1, '_sale_price', true); }
+            });
+            PHP);
+        $ttl = static function (string $uri, string $change) use ($site): int {
+            $site->run("{$change} (new Larder\\WordPress\\Plugin(WP_PLUGIN_DIR . '/larder'))->pages->flush();");
+            $site->visit($uri);
+            $answer = $site->visit($uri);
+            self::assertTrue($answer->isHit(), "{$change} {$answer->header('cache-status')}");
+
+            return (int) substr((string) strstr($answer->header('cache-status'), 'ttl='), 4);
+        };
+        self::assertGreaterThan(3_000, $ttl('/sample-page/', 'set_transient("weather", "sun");'), 'one without an end');
+        foreach ([300 => [100, 301], 2 => [30, 60]] as $seconds => [$least, $most]) {
+            foreach (["set_transient('weather', 'rain', {$seconds});", "set_transient('weather', 'sun', 900); set_site_transient('news', 'none', {$seconds});"] as $change) {
+                $is = $ttl('/sample-page/', $change);
+                self::assertGreaterThan($least, $is, $change);
+                self::assertLessThanOrEqual($most, $is, $change);
+                $site->run('delete_transient("weather"); delete_site_transient("news");');
+            }
+        }
+        foreach (['from' => 'time() - 9', 'to' => 'time() + 300'] as $key => $time) {
+            $last = $ttl('/hello-world/', "update_post_meta(1, '_sale_price_dates_{$key}', {$time});");
+        }
+        self::assertLessThanOrEqual(301, $last);
+        self::assertLessThanOrEqual(200, $ttl('/hello-world/', 'update_post_meta(1, "_sale_price_dates_from", time() + 200);'), 'it has not begun');
+        self::assertGreaterThan(3_000, $ttl('/hello-world/', 'update_post_meta(1, "_sale_price_dates_from", ""); update_post_meta(1, "_sale_price_dates_to", time() - 5);'), 'it is over');
+        $site->run('delete_post_meta(1, "_sale_price_dates_from"); delete_post_meta(1, "_sale_price_dates_to");');
+    }
+
+    #[DataProvider('stores')]
     public function testAPageThatListsPostsEndsWhenTheNextOneIsDue(bool $hasExtension): void
     {
         $site = $this->site($hasExtension);
