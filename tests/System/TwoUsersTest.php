@@ -174,6 +174,21 @@ final class TwoUsersTest extends TestCase
         self::assertSame([null, 'value', false, true], Nobody::does($scratch, self::deliver(...)));
     }
 
+    /** The command line for which there is absent: may not even have posix. */
+    public function testAJournalThatRootHasWrittenWithoutAnyExtensionIsItsDirectorysOwners(): void
+    {
+        $scratch = Nobody::directory();
+        $code = <<<'PHP'
+            require $argv[1];
+            $cache = new Larder\Cache(new Larder\Store\AbsentStore(), logger: new Psr\Log\NullLogger(), journal: $argv[2]);
+            $cache->delete('key');
+            $cache->namespace('menus')->clear();
+            PHP;
+        (new Process([\PHP_BINARY, '-n', '-r', $code, '--', \dirname(__DIR__, 2) . '/vendor/autoload.php', "{$scratch->path}/journal"], timeout: null))->mustRun();
+        self::assertCount(2, glob("{$scratch->path}/journal*") ?: []);
+        self::assertSame([], self::notOf((int) fileowner($scratch->path), $scratch->path));
+    }
+
     public function testAMemberOfTheGroupThatMayWriteIntoADirectoryDeliversWhatAnotherHasJournaled(): void
     {
         $scratch = new Scratch();

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store\File;
 
 use Larder\Exception\StoreUnavailable;
+use Larder\System\Process;
 
 /**
  * 32 random bytes in a file, made when first needed. A client that knows them can have its bytes unserialised. So a secret that another
@@ -80,8 +81,6 @@ final class Secret
      */
     private static function isOurs(array|false $status, int $others = 0o077): bool
     {
-        return $status !== false
-            && ($status['mode'] & $others) === 0
-            && (!\function_exists('posix_geteuid') || $status['uid'] === posix_geteuid());
+        return $status !== false && ($status['mode'] & $others) === 0 && \in_array(Process::user(), [-1, $status['uid']], true);
     }
 }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Larder\Store\SharedMemory;
 
+use Larder\System\Process;
+
 /**
  * The files of all pools on this machine. Each user and group has a directory of its own, so that pools of one name have nothing
  * to do with each other. An item that is deleted in one stays in the other.
@@ -25,7 +27,7 @@ final class PoolFiles
      */
     public function __construct(string $memory = self::MEMORY, ?int $user = null)
     {
-        $user ??= \function_exists('posix_geteuid') ? posix_geteuid() : (int) getmyuid();
+        $user ??= Process::user();
         $ownGroup = \ini_get('larder.group');
         $names = $directories = [];
         foreach (@scandir($memory) ?: [] as $each) {

@@ -18,6 +18,16 @@ final class ProcessTest extends TestCase
         self::assertSame(getmypid(), Process::id());
     }
 
+    public function testItsUserIsKnownWithoutTheExtensionPosix(): void
+    {
+        $code = 'require $argv[1]; echo Larder\System\Process::user();';
+        $autoload = \dirname(__DIR__, 3) . '/vendor/autoload.php';
+        foreach ([['-n'], ['-d', 'disable_functions=posix_geteuid']] as $options) {
+            $process = new \Symfony\Component\Process\Process([\PHP_BINARY, ...$options, '-r', $code, '--', $autoload], timeout: null);
+            self::assertSame((string) posix_geteuid(), $process->mustRun()->getOutput());
+        }
+    }
+
     /** As shared hosts do. */
     #[TestWith(['getmypid'])]
     #[TestWith(['posix_getegid'])]
