@@ -247,3 +247,71 @@ TEST(any_moment, "a fill that a delete or a write meets at any moment is never w
         }
     }
 }
+
+/* ---- two stores of one key that meet ------------------------------------------------------------------------- */
+
+typedef struct meeting {
+    enum larder_verb older, newer; /* how each is judged */
+    enum larder_mode older_mode, newer_mode;
+    bool existed, missed; /* the key had an item; the older one had looked for one before */
+} meeting;
+
+static const meeting *met;
+static enum larder_result newer_result;
+
+static enum larder_result store_by(larder_pool *pool, const char *text, enum larder_verb verb, enum larder_mode mode,
+                                   uint64_t token)
+{
+    const larder_terms terms = {
+        .verb = verb, .mode = mode, .token = token, .attachment = pool->attached.number, .expiry = LARDER_NO_EXPIRY};
+    return put_under(pool, "k", text, &terms);
+}
+
+static void store_newer(void)
+{
+    newer_result = store_by(there, "newer", met->newer, met->newer_mode, token_now(there));
+}
+
+/* What one was told to be stored stays, or the other's does. */
+static void meet_at(unsigned point, uint64_t skip)
+{
+    open_two(4 * MIB);
+    if (met->existed) {
+        put_text(there, "k", "old");
+    }
+    if (met->missed) {
+        miss(here, "k");
+    }
+    uint64_t token = token_now(here);
+    newer_result = LARDER_UNREACHED;
+    fault_arm(point, skip, store_newer);
+    enum larder_result result = store_by(here, "older", met->older, met->older_mode, token);
+    fault_disarm();
+    bool newer = holds_text(here, "k", "newer"), any = newer || holds_text(here, "k", "older");
+    if (!CHECK(newer_result != LARDER_OK || (result == LARDER_OK ? any : newer))) {
+        printf("    at fault point %u, skip %llu: verb %d, mode %d, result %d met verb %d, mode %d\n", point,
+               (unsigned long long)skip, (int)met->older, (int)met->older_mode, (int)result, (int)met->newer,
+               (int)met->newer_mode);
+    }
+    CHECK_POOL(here);
+    close_two();
+}
+
+TEST(stores_meet, "of two stores of a key that meet at any moment, what one was told to be stored is there after both")
+{
+    static const enum larder_verb verbs[] = {LARDER_AS_MISSED, LARDER_WRITE, LARDER_JUDGED, LARDER_FILL};
+    for (unsigned i = 0; i < 4 * 4 * 2 * 2 * 2 * 2; i++) {
+        const meeting all = {.older = verbs[i % 4],
+                             .newer = verbs[i / 4 % 4],
+                             .older_mode = (i / 16 & 1) != 0 ? LARDER_ADD : LARDER_SET,
+                             .newer_mode = (i / 16 & 2) != 0 ? LARDER_ADD : LARDER_SET,
+                             .existed = (i / 16 & 4) != 0,
+                             .missed = (i / 16 & 8) != 0};
+        met = &all;
+        for (unsigned point = LARDER_AT_TICK; point <= LARDER_AT_ACCOUNT; point++) {
+            for (uint64_t skip = 0; skip < 2; skip++) {
+                meet_at(point, skip);
+            }
+        }
+    }
+}

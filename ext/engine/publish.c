@@ -293,6 +293,11 @@ static enum larder_result publish_over(larder_pool *pool, const publication *our
         return mode == LARDER_ADD || !larder_is_since(found->item, order->tick) ? LARDER_OVERTAKEN : LARDER_OK;
     }
     if (judged_younger) {
+        /* It may be of the writer that has overtaken us, and whose token was our tick. That writer was told that it is
+         * stored. */
+        if (was_overtaken(pool, ours->place, order)) {
+            return LARDER_OVERTAKEN;
+        }
         /* The same delete would leave ours if ours took the younger item's word. So that item goes first, and ours is
          * inserted: a delete clears a pending word whatever its age. */
         *again = !larder_clear_found(pool, found);
