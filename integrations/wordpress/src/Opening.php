@@ -23,8 +23,12 @@ final class Opening
         // Of two processes one may have read a row that the other has deleted, or not have read one that the other has added.
         // And one that has read neither list in time keeps the row by itself, which core does not delete with the list's.
         add_action('deleted_option', static fn(string $option) => $cache->rows_changed(['alloptions', $option], 'options'));
-        add_action('added_option', static fn() => $cache->rows_changed(['notoptions'], 'options'));
-        add_action('add_site_option', static fn(string $option, mixed $value, int $network) => $cache->rows_changed(["{$network}:notoptions"], 'site-options'), 10, 3);
+        // WordPress keeps a number as it was given, and reads it as a text later, when it asks the database.
+        $isText = static fn(mixed $value): bool => $value !== null && (!\is_scalar($value) || \is_string($value));
+        add_action('updated_option', static fn(string $option, mixed $before, mixed $value) => $isText($value) || $cache->rows_changed(['alloptions', $option], 'options'), \PHP_INT_MIN, 3);
+        add_action('added_option', static fn(string $option, mixed $value) => $cache->rows_changed($isText($value) ? ['notoptions'] : ['notoptions', 'alloptions', $option], 'options'), \PHP_INT_MIN, 2);
+        add_action('update_site_option', static fn(string $option, mixed $value, mixed $before, int $network) => $isText($value) || $cache->rows_changed(["{$network}:{$option}"], 'site-options'), \PHP_INT_MIN, 4);
+        add_action('add_site_option', static fn(string $option, mixed $value, int $network) => $cache->rows_changed(["{$network}:notoptions", ...$isText($value) ? [] : ["{$network}:{$option}"]], 'site-options'), \PHP_INT_MIN, 3);
 
         return $cache;
     }

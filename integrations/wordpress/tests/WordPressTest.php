@@ -51,6 +51,26 @@ final class WordPressTest extends TestCase
         }
     }
 
+    /** The database knows only texts. Without an object cache the next request reads them. */
+    public function testAnOptionIsATextToTheNextRequestAsWithoutACache(): void
+    {
+        $network = new Site(isNetwork: true);
+        try {
+            foreach ([$this->site, $network] as $site) {
+                $site->activate();
+                $site->run('foreach ([1, "x", 2.5, null, false] as $i => $is) { foreach (["yes", "no"] as $loads) { update_option("kind_{$loads}_{$i}", "before", $loads); } update_site_option("kind_{$i}", "before"); }');
+                $of = 'foreach ([1, "x", 2.5, null, false] as $i => $_) { $said[] = [get_option("kind_yes_{$i}", "none"), get_option("kind_no_{$i}", "none"), get_site_option("kind_{$i}", "none"), get_option("added_{$i}", "none"), get_site_option("added_{$i}", "none")]; } echo json_encode($said);';
+                $site->run($of);
+                $site->run('foreach ([1, "x", 2.5, null, false] as $i => $is) { update_option("kind_yes_{$i}", $is); update_option("kind_no_{$i}", $is); update_site_option("kind_{$i}", $is); if ($is) { update_option("added_{$i}", $is); update_site_option("added_{$i}", $is); } }');
+                $cached = $site->run($of);
+                self::assertSame($site->run("wp_cache_flush(); {$of}"), $cached);
+                self::assertStringStartsWith('[["1","1","1",', $cached);
+            }
+        } finally {
+            $network->removePool();
+        }
+    }
+
     public function testOfTwoHundredProcessesThatAddOneLockOneGetsIt(): void
     {
         $this->site->activate();
