@@ -113,7 +113,7 @@ final class Lock
     }
 
     /**
-     * Gives the lock back. A store that does not answer is asked again for a second, as no process would have the lock for the rest of its time.
+     * Gives the lock back. A store that has failed is asked again for a second, as no process would have the lock for the rest of its time.
      *
      * @return bool false: it was not this owner's any more, or the store has been unavailable for a second
      *
@@ -121,7 +121,7 @@ final class Lock
      */
     public function release(): bool
     {
-        $deadline = hrtime(true) + (int) (1e9 * self::AWAY);
+        $deadline = null;
         for ($pause = self::POLL; ; $pause = min(1.5 * $pause, self::LONGEST_POLL)) {
             try {
                 $isReleased = $this->gate->attempt(fn(): bool => $this->leases->release($this->lease(), $this->owner));
@@ -131,6 +131,8 @@ final class Lock
             if ($isReleased !== null) {
                 return $isReleased;
             }
+            // From when the first try has failed: that may have waited for the server for as long.
+            $deadline ??= hrtime(true) + (int) (1e9 * self::AWAY);
             if (hrtime(true) >= $deadline) {
                 return isset($failure) ? throw $failure : false;
             }
