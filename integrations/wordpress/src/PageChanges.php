@@ -142,7 +142,7 @@ final class PageChanges
             match ($group) {
                 'posts', 'post_meta' => isset($this->moved[$site][(int) $id]) || isset($this->moved[$site][0]) ? $this->site() : $this->kill([PageTags::of('post', (int) $id), ...$all('all', get_post_types())], "post {$id}"),
                 'terms', 'term_meta' => $this->kill([PageTags::of('term', (int) $id), ...$all('terms', get_taxonomies())], "term {$id}"),
-                'users', 'user_meta' => $this->kill([PageTags::of('user', (int) $id, 0), PageTags::of('list', 'users'), PageTags::of('all', 'users')], "user {$id}"),
+                'users', 'user_meta' => $this->kill([PageTags::of('user', (int) $id, 0), ...$this->usersOf('list'), ...$this->usersOf('all')], "user {$id}"),
                 default => $this->kill([PageTags::of('comment', (int) $id), PageTags::of('list', 'comments'), PageTags::of('all', 'comments')], "comment {$id}"),
             };
         }
@@ -395,7 +395,7 @@ final class PageChanges
     public function userList(mixed $id): void
     {
         if (is_numeric($id)) {
-            $this->kill([PageTags::of('user', (int) $id, 0), PageTags::of('list', 'users')], "user {$id}");
+            $this->kill([PageTags::of('user', (int) $id, 0), ...$this->usersOf('list')], "user {$id}");
         }
     }
 
@@ -419,7 +419,8 @@ final class PageChanges
         if ($this->isOfAll($id)) {
             $this->network();
         } elseif (is_numeric($id)) {
-            $this->kill([PageTags::of('user', (int) $id, 0), PageTags::of('all', 'users')], "user {$id}");
+            $site = is_multisite() ? self::siteOfRights($key) : null;
+            $this->kill([PageTags::of('user', (int) $id, 0), ...$this->usersOf('all', $site), ...$site === null ? [] : $this->usersOf('list', $site)], "user {$id}");
         }
     }
 
@@ -508,6 +509,27 @@ final class PageChanges
         if ($post->post_type !== 'revision') {
             $this->kill(array_values(array_unique([PageTags::of('post', $post->ID), ...$this->lists($post, $isCounted), ...$before])), "post {$post->ID}", $isSoft);
         }
+    }
+
+    /** @return ?int the site whose rights are in meta of a user; null: it has no rights in it */
+    private static function siteOfRights(string $key): ?int
+    {
+        $database = $GLOBALS['wpdb'] ?? null;
+        $prefix = $database instanceof \wpdb ? preg_quote($database->base_prefix, '~') : '';
+
+        return preg_match("~^{$prefix}(?:(\d+)_)?(?:capabilities|user_level)$~D", $key, $parts) === 1 ? (int) ($parts[1] ?? 1) : null;
+    }
+
+    /**
+     * @param ?int $site that has other users now; null: the present one
+     *
+     * @return list<string> lists of users: those of the site, of the present one and of all sites
+     */
+    private function usersOf(string $kind, ?int $site = null): array
+    {
+        $present = get_current_blog_id();
+
+        return array_map(static fn(int $of): string => PageTags::of($kind, 'users', $of), array_values(array_unique(is_multisite() ? [$present, $site ?? $present, 0] : [$present])));
     }
 
     /** @return list<string> lists in which the posts of a user stand elsewhere once another has them; empty: none has them */

@@ -104,7 +104,7 @@ final class PageRecording
         add_filter('terms_pre_query', $this->terms(...), \PHP_INT_MAX, 2);
         add_filter('comments_pre_query', $this->comments(...), \PHP_INT_MAX, 2);
         add_filter('users_pre_query', $this->users(...), \PHP_INT_MAX, 2);
-        add_filter('pre_count_users', $this->users(...), \PHP_INT_MAX);
+        add_filter('pre_count_users', $this->users(...), \PHP_INT_MAX, 3);
         add_filter('get_usernumposts', $this->postsOf(...), \PHP_INT_MAX, 2);
         add_filter('nonce_user_logged_out', $this->nonce(...), \PHP_INT_MAX, 2);
         add_action('set_current_user', $this->user(...), \PHP_INT_MAX);
@@ -303,21 +303,30 @@ final class PageRecording
     }
 
     /**
-     * WordPress looks only when it makes a page if the time of a post has come. So no list outlives that moment.
+     * WordPress looks only when it makes a page if the time of a post has come. So no list outlives that moment, of this site or another.
      *
      * @param list<string> $tags
      */
     private function secondsToNextPost(array $tags, int $now): int
     {
-        if (preg_grep('~^\d+/(?:list|all)/(?!users$|comments$)~', $tags) !== []) {
-            foreach (_get_cron_array() as $time => $events) {
-                if ($time > $now && isset($events['publish_future_post'])) {
-                    return $time - $now;
+        $next = \PHP_INT_MAX;
+        $sites = [];
+        foreach ($tags as $tag) {
+            if (preg_match('~^(\d+)/(?:list|all)/(?!users$|comments$)~', $tag, $parts) === 1) {
+                $sites[(int) $parts[1]] = true;
+            }
+        }
+        foreach (array_keys($sites) as $site) {
+            $cron = $site === $this->site ? _get_cron_array() : get_blog_option($site, 'cron');
+            foreach (\is_array($cron) ? $cron : [] as $time => $events) {
+                if ($time > $now && \is_array($events) && isset($events['publish_future_post'])) {
+                    $next = min($next, (int) $time - $now);
+                    break;
                 }
             }
         }
 
-        return \PHP_INT_MAX;
+        return $next;
     }
 
     /** Sales and transients end by themselves. No hook tells of it. */
@@ -601,15 +610,18 @@ final class PageRecording
         return $comments;
     }
 
-    private function users(mixed $users, mixed $query = null): mixed
+    /** @param mixed $query of users; else how WordPress counts them */
+    private function users(mixed $users, mixed $query = null, mixed $site = null): mixed
     {
-        $this->list('list', 'users');
         $of = $query instanceof \WP_User_Query ? $query->query_vars : [];
         $orders = $of['orderby'] ?? 'login';
         // A role or a capability may also be given by meta alone.
         $isByRole = array_filter(array_intersect_key($of, ['role' => 0, 'role__in' => 0, 'role__not_in' => 0, 'capability' => 0, 'capability__in' => 0, 'capability__not_in' => 0])) !== [];
-        if ($isByRole || ($of['meta_key'] ?? '') !== '' || ($of['meta_query'] ?? []) !== [] || !\is_string($orders) || str_contains($orders, 'meta')) {
-            $this->list('all', 'users');
+        $isByMeta = $isByRole || ($of['meta_key'] ?? '') !== '' || ($of['meta_query'] ?? []) !== [] || !\is_string($orders) || str_contains($orders, 'meta');
+        $site = $of['blog_id'] ?? $site;
+        foreach (array_unique([get_current_blog_id(), is_multisite() && is_numeric($site) ? (int) $site : get_current_blog_id()]) as $id) {
+            $this->list('list', 'users', $id);
+            $isByMeta && $this->list('all', 'users', $id);
         }
 
         return $users;
@@ -622,10 +634,11 @@ final class PageRecording
         return $count;
     }
 
-    private function list(string $kind, int|string $what): void
+    /** @param ?int $site null: the present one */
+    private function list(string $kind, int|string $what, ?int $site = null): void
     {
         if (!$this->ends) {
-            $this->lists[PageTags::of($kind, $what)] = true;
+            $this->lists[PageTags::of($kind, $what, $site)] = true;
         }
     }
 

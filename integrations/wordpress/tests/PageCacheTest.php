@@ -1714,6 +1714,27 @@ final class PageCacheTest extends TestCase
             self::assertTrue($site->visit('/sample-page/')->isHit());
             $site->run('remove_user_from_blog(get_user_by("login", "leaver")->ID, 2, 1);');
             self::assertSame($before + 1, (int) $shown());
+            // Users of the other site, of this one and of any.
+            foreach (['get_users(["blog_id" => 2, "fields" => "ID"])' => 2, 'get_users(["fields" => "ID"])' => 1, 'get_users(["blog_id" => 0, "capability" => "edit_posts", "fields" => "ID"])' => 0, 'get_users(["blog_id" => 2, "role" => "author", "fields" => "ID"])' => 2] as $users => $of) {
+                $this->plugin($site, "add_action('wp_footer', static function (): void { echo 'shown:', count({$users}), ';'; });");
+                $blog = max($of, 1);
+                foreach (["add_user_to_blog({$blog}, get_user_by('login', 'counted')->ID, 'author');" => 1, "remove_user_from_blog(get_user_by('login', 'counted')->ID, {$blog});" => -1, "update_user_meta(get_user_by('login', 'counted')->ID, \$GLOBALS['wpdb']->get_blog_prefix({$blog}) . 'capabilities', ['author' => true]);" => 1, "switch_to_blog(2); (new WP_User(get_user_by('login', 'counted')->ID, '', {$blog}))->remove_all_caps();" => -1] as $change => $more) {
+                    $site->run('remove_user_from_blog(get_user_by("login", "counted")->ID, $argv[1]); if ($argv[2] === "-1") { add_user_to_blog((int) $argv[1], get_user_by("login", "counted")->ID, "author"); } (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->flush();', [(string) $blog, (string) $more]);
+                    $before = (int) $shown();
+                    self::assertTrue($site->visit('/sample-page/')->isHit(), $users);
+                    $site->run($change);
+                    if ($of !== 0) {
+                        self::assertSame($before + $more, (int) $shown(), "{$users} after {$change}");
+                    } else {
+                        self::assertFalse($site->visit('/sample-page/')->isHit(), "{$users} after {$change}");
+                    }
+                }
+            }
+            // A post of the other site that is to come.
+            $this->plugin($site, 'add_action("wp_footer", static function (): void { switch_to_blog(2); echo "shown:", get_posts()[0]->post_title, ";"; restore_current_blog(); });');
+            $site->run('switch_to_blog(2); $at = gmdate("Y-m-d H:i:s", time() + 600); wp_insert_post(["post_title" => "Soon", "post_status" => "future", "post_date" => get_date_from_gmt($at), "post_date_gmt" => $at]); restore_current_blog(); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->flush();');
+            $shown();
+            self::assertLessThanOrEqual(600, (int) substr((string) strstr($site->visit('/sample-page/')->header('cache-status'), 'ttl='), 4));
         } finally {
             $site->stop();
         }
