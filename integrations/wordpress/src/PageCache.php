@@ -87,6 +87,8 @@ final class PageCache
             // The editor of files ends the request, and no hook says what it has written.
             add_action($hook, fn() => ($_SERVER['REQUEST_METHOD'] ?? '') !== 'POST' || add_action('shutdown', fn() => $this->kill(['network'], 'files'), \PHP_INT_MIN), \PHP_INT_MIN);
         }
+        // A page with the nonce would not be stored. Akismet then says that there is none, and judges a comment by the rest.
+        add_filter('akismet_comment_nonce', static fn(mixed $is): mixed => $is === 'true' ? $is : 'inactive', \PHP_INT_MIN);
         add_action(PageWarming::HOOK, function (): void {
             $this->warming()->run();
         });

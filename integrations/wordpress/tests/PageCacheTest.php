@@ -949,6 +949,20 @@ final class PageCacheTest extends TestCase
         self::assertTrue($site->visit('/hello-world/')->isHit());
     }
 
+    /** As Akismet does, which each WordPress brings along: by default its nonce is in each form for comments. */
+    public function testAPostWithAFormIsStoredWhereAkismetIsOnUnlessTheOwnerWantsItsNonce(): void
+    {
+        $site = $this->site(true);
+        $this->plugin($site, 'add_action("comment_form", static function (): void { $is = apply_filters("akismet_comment_nonce", get_option("akismet_comment_nonce")); if ($is == "true" || $is == "") { wp_nonce_field("akismet_comment_nonce_1", "akismet_comment_nonce", false); } });');
+        $site->visit('/hello-world/');
+        self::assertTrue($site->visit('/hello-world/')->isHit());
+        $site->run('update_option("akismet_comment_nonce", "true");');
+        for ($i = 0; $i < 2; $i++) {
+            self::assertSame('Larder; fwd=bypass; detail=nonce', $site->visit('/hello-world/')->header('cache-status'));
+        }
+        $site->run('delete_option("akismet_comment_nonce");');
+    }
+
     /** With WooCommerce's hooks: it asks for the country with each page if its customers are located, and for the address of taxes with each price. */
     #[DataProvider('stores')]
     public function testNoVisitorGetsThePricesOfAnotherCountry(bool $hasExtension): void
