@@ -37,8 +37,9 @@ final class PageHit
         'HTTP_HX_REQUEST' => 0, 'HTTP_TURBO_FRAME' => 0, 'HTTP_X_UP_TARGET' => 0, 'HTTP_X_INERTIA' => 0,
     ];
 
-    /** Cookies that only scripts in a browser and servers in front of PHP read; any other cookie passes the cache by. */
-    private const HARMLESS = '~^(?:_ga(?:_|$)|_gid$|_gat(?:_|$)|_gcl_|_gac_|_fbp$|_fbc$|__utm[a-z]$|_hj(?:id$|[A-Z])|_pk_|_clck$|_clsk$|_uet(?:[sv]id|msclkid)|_tt_|_ttp$|_pin_unauth$|_scid|ajs_|optimizely|__cf|cf_clearance$|_cfuvid$|AWSALB|wordpress_test_cookie$)~';
+    /** Cookies that only scripts in a browser and servers in front of PHP read; any other cookie passes the cache by. WooCommerce's scripts give each visitor those of sbjs. */
+    private const HARMLESS = '~^(?:_ga(?:_|$)|_gid$|_gat(?:_|$)|_gcl_|_gac_|_fbp$|_fbc$|__utm[a-z]$|_hj(?:id$|[A-Z])|_pk_|_clck$|_clsk$|_uet(?:[sv]id|msclkid)|_tt_|_ttp$|_pin_unauth$|_scid|ajs_|optimizely|__cf|cf_clearance$|_cfuvid$|AWSALB|wordpress_test_cookie$'
+        . '|sbjs_(?:(?:current|first)(?:_add)?|migrations|promo|session|udata)$|tk_(?:ai|lr|or|qs|r3d|tc)$|__stripe_[ms]id$|__hs(?:tc|sc|src)$|hubspotutk$|_ym_(?:d|isad|uid|visorc)$)~';
 
     /** Cookies of one visitor, whatever the settings call harmless. */
     private const PRIVATE = '~^(?:wordpress_(?!test_cookie$)|wp-postpass_|comment_author_|woocommerce_|wp_woocommerce_|edd_|PHPSESSID$)~';

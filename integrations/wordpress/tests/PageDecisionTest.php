@@ -70,12 +70,12 @@ final class PageDecisionTest extends TestCase
         foreach (['/?s=word' => 's', '/?add-to-cart=1' => 'add-to-cart', '/?preview=true' => 'preview', '/?p=1&preview=true' => 'preview', '/?p[]=1' => null, '/?p=1&p=2' => 'p', '/?p=%31' => 'p', '/?p=' => 'p', '/?' => null, '/?&' => null, '/?p=1&' => null, '/?unknown=1' => 'unknown', '/?rest_route=/' => 'rest_route', '/?p=1?q=2' => 'p', '/?P=1' => 'P', '/?p=<' => 'p', '/?p=' . str_repeat('1', 65) => 'p', '/?wc-ajax=get_refreshed_fragments' => 'wc-ajax', '/?doing_wp_cron=1' => 'doing_wp_cron', '/?colour=a%00' => 'colour', '/?utm_source[]=1' => null] as $uri => $argument) {
             yield 'the query ' . substr($uri, 0, 30) => [['REQUEST_URI' => $uri], [], 'argument' . ($argument === null ? '' : ":{$argument}")];
         }
-        foreach (['_ga', '_ga_AB12', '_gid', '_gat', '_gat_gtag_UA_1_1', '_fbp', '__utma', '__utmz', '_hjid', '_hjSession_1', '_hjAbsoluteSessionInProgress', 'wordpress_test_cookie', 'consent', 'stat_1', '__cf_bm'] as $cookie) {
+        foreach (['_ga', '_ga_AB12', '_gid', '_gat', '_gat_gtag_UA_1_1', '_fbp', '__utma', '__utmz', '_hjid', '_hjSession_1', '_hjAbsoluteSessionInProgress', 'wordpress_test_cookie', 'consent', 'stat_1', '__cf_bm', 'sbjs_migrations', 'sbjs_current_add', 'sbjs_first_add', 'sbjs_current', 'sbjs_first', 'sbjs_udata', 'sbjs_session', 'sbjs_promo', 'tk_ai', 'tk_r3d', '__stripe_mid', '__stripe_sid', '__hstc', '__hssc', '__hssrc', 'hubspotutk', '_ym_uid', '_ym_visorc'] as $cookie) {
             yield "the cookie {$cookie}" => [[], [$cookie => '1'], ''];
         }
         foreach ([
             'wordpress_logged_in_0123', 'wordpress_sec_0123', 'wp-postpass_0123', 'comment_author_0123', 'woocommerce_items_in_cart', 'woocommerce_cart_hash', 'wp_woocommerce_session_0123', 'edd_items_in_cart', 'PHPSESSID', 'pll_language', 'wp-settings-1',
-            'stat', '0', '_fbpx', '_ga_mine', '_gallery', '_gidx', '_gather', '__utmost', '_hjson',
+            'stat', '0', '_fbpx', '_ga_mine', '_gallery', '_gidx', '_gather', '__utmost', '_hjson', 'sbjs_mindest', 'sbjs_', 'sbjs_sessions', 'tk_aim', '__stripe_id', 'hubspotutk2', '_ym_user',
         ] as $cookie) {
             yield "the cookie {$cookie}" => [[], ['_ga' => '1', $cookie => '1'], "cookie:{$cookie}"];
         }
