@@ -24,6 +24,9 @@ final class Lock
     /** A process that knows it can take the lock over: see the third argument of Cache::lock(). */
     public readonly string $owner;
 
+    /** Whether no process can have the lock by this owner's name, as far as this one knows. */
+    private bool $isNew;
+
     /**
      * @param float   $seconds more than 0
      * @param ?string $owner   1 to 64 bytes; null: a new one
@@ -45,6 +48,7 @@ final class Lock
         if ($owner !== null && ($owner === '' || \strlen($owner) > 64)) {
             throw InvalidOption::choice('owner', addcslashes(substr($owner, 0, 70), "\0..\37\"\\\177..\377"), 'what Lock::$owner said');
         }
+        $this->isNew = $owner === null;
         $this->owner = $owner ?? bin2hex(random_bytes(16));
     }
 
@@ -62,13 +66,24 @@ final class Lock
         $deadline = hrtime(true) + (int) (1e9 * min(max($wait, 0.0), 1e9));
         $away = null;
         for ($pause = self::POLL; ; $pause = min(1.5 * $pause, self::LONGEST_POLL)) {
-            if ($this->ask(fn(): bool => $this->leases->acquire($this->lease(), $this->owner, $this->seconds))) {
+            try {
+                $isAcquired = $this->ask(fn(): bool => $this->leases->acquire($this->lease(), $this->owner, $this->seconds));
+            } catch (StoreUnavailable $failure) {
+                $this->abandon();
+
+                throw $failure;
+            }
+            if ($isAcquired) {
+                $this->isNew = false;
+
                 return true;
             }
             $now = hrtime(true);
             $left = ($deadline - $now) / 1e9;
             $away = $this->gate->isOpen ? null : $away ?? $now;
             if ($left <= 0.0 || ($away !== null && $now - $away >= 1e9 * self::AWAY)) {
+                $away === null || $this->abandon();
+
                 return false;
             }
             usleep((int) (1e6 * min($left, $pause * random_int(50, 150) / 100)));
@@ -162,6 +177,19 @@ final class Lock
             return $work();
         } finally {
             $this->release();
+        }
+    }
+
+    /** The store may have given the lock to this owner, and its answer may be lost. */
+    private function abandon(): void
+    {
+        if (!$this->isNew) {
+            return;
+        }
+        try {
+            $this->ask(fn(): bool => $this->leases->release($this->lease(), $this->owner));
+        } catch (StoreUnavailable) {
+            // Then the lock ends with its time.
         }
     }
 

@@ -161,6 +161,39 @@ final class LockTest extends TestCase
         $server->stop();
     }
 
+    /** The server has given it the lock, and no process would have it for the rest of its time. */
+    public function testALockThatNoProcessKnowsOfIsGivenBack(): void
+    {
+        $server = CacheServer::redis()->start();
+        $connection = new LossyConnection(new PhpRedisConnection(new Server(socket: $server->socket, readTimeout: 10.0, retryAfter: 0.0)));
+        $store = new RedisStore($connection, timeout: 10.0);
+        $cache = new Cache($store);
+        $cache->get('warm');
+        $connection->loses = 'lease:';
+        self::assertFalse($cache->lock('name', 1_000.0)->acquire());
+        self::assertSame(1, $connection->lost);
+        $lock = $cache->lock('name', 1_000.0);
+        self::assertTrue($lock->acquire());
+
+        $connection->loses = 'lease:';
+        self::assertFalse($lock->acquire(), 'It cannot tell.');
+        self::assertFalse($cache->lock('name', 1_000.0)->acquire(), 'But what it has had before it has not given back.');
+        $connection->loses = 'lease:';
+        self::assertFalse($cache->lock('name', 1_000.0, $lock->owner)->acquire());
+        self::assertFalse($cache->lock('name', 1_000.0)->acquire(), 'Nor what another process may have.');
+        self::assertTrue($lock->release());
+
+        $strict = new Cache($store, strict: true);
+        $connection->loses = 'lease:';
+        try {
+            $strict->lock('name', 1_000.0)->acquire();
+            self::fail('A strict cache throws.');
+        } catch (StoreUnavailable) {
+        }
+        self::assertTrue($cache->lock('name', 1_000.0)->acquire());
+        $server->stop();
+    }
+
     /** Else no process would have the lock for the rest of its time. */
     public function testALockIsGivenBackAlthoughTheConnectionHasBroken(): void
     {
