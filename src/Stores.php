@@ -34,13 +34,17 @@ final class Stores
         return self::of(Dsn::parse($dsn));
     }
 
-    /** @throws Exception */
-    public static function of(Dsn $dsn): Store
+    /**
+     * @param string $near the scheme of the near store in front of it, '' without one
+     *
+     * @throws Exception
+     */
+    public static function of(Dsn $dsn, string $near = ''): Store
     {
         if ($dsn->far !== null) {
             Tiers::demand($dsn, $dsn->far);
 
-            return Tiers::open($dsn, $dsn->far, $dsn->far->far === null && $dsn->far->scheme === 'sqlite' ? SqliteStore::fromDsn($dsn->far) : self::of($dsn->far));
+            return Tiers::open($dsn, $dsn->far, $dsn->far->far === null && $dsn->far->scheme === 'sqlite' ? SqliteStore::fromDsn($dsn->far) : self::of($dsn->far, $dsn->scheme));
         }
 
         return match ($dsn->scheme) {
@@ -52,7 +56,8 @@ final class Stores
             'file' => FileStore::fromDsn($dsn),
             'php' => PhpFileStore::fromDsn($dsn),
             'memcached', 'memcached+unix' => MemcachedStore::fromDsn($dsn),
-            default => RedisStore::fromDsn($dsn),
+            // A host that keeps values near has the memory to judge tags there, too: a miss is a plain read then, and no script.
+            default => RedisStore::fromDsn($dsn, \in_array($near, ['shm', 'apcu'], true) ? 'near' : 'far'),
         };
     }
 

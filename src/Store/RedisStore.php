@@ -128,7 +128,8 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
      * @param ?string $server  the name by which the processes of this machine tell each other of the server; null: each asks for itself
      * @param bool   $trustsDisk whether what the server has on its disk is always all that it has acknowledged, so that it need not
      *                           die with a restart; the same for all who use the server
-     * @param ?NearTags $nearTags by which this host judges tags itself; null: the server does
+     * @param NearTags|\Closure(): ?NearTags|null $nearTags by which this host judges tags itself, or what makes it when it is first
+     *                           needed; null: the server does
      *
      * @throws InvalidOption
      */
@@ -140,7 +141,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         float $timeout = Server::READ_TIMEOUT,
         private readonly ?string $server = null,
         bool $trustsDisk = false,
-        ?NearTags $nearTags = null,
+        NearTags|\Closure|null $nearTags = null,
     ) {
         $this->layout = new Layout(Prefix::check($prefix), $shards);
         $this->scripts = new Scripts($connection, $trustsDisk);
@@ -152,8 +153,10 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
      * Options: prefix; client (auto, phpredis, predis); database; timeout, read_timeout, retry_after (seconds);
      * persistent (switch); persistence (distrusted, trusted); tags (far, near); with TLS: tls_ca, tls_cert, tls_key (files), tls_name, tls_verify (switch); with sentinels: service,
      * sentinel_user, sentinel_password; in a cluster: shards (1 to 1024); those of Payload::fromDsn().
+     *
+     * @param string $tags where they are judged if the DSN does not say it: "far" or "near"
      */
-    public static function fromDsn(Dsn $dsn): self
+    public static function fromDsn(Dsn $dsn, string $tags = 'far'): self
     {
         $dsn->hasOptions() && $dsn->allow('prefix', 'persistence', 'tags', ...Connections::options($dsn), ...Payload::OPTIONS);
         $shards = 0;
@@ -175,9 +178,9 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
                 'trusted' => true,
                 default => throw InvalidOption::choice('persistence', $persistence, 'distrusted', 'trusted'),
             },
-            match ($tags = $dsn->text('tags', 'far')) {
+            match ($tags = $dsn->text('tags', $tags)) {
                 'far' => null,
-                'near' => self::nearTags($dsn, $shards),
+                'near' => \extension_loaded('apcu') || \extension_loaded('larder') ? static fn(): ?NearTags => self::nearTags($dsn, $shards) : null,
                 default => throw InvalidOption::choice('tags', $tags, 'far', 'near'),
             },
         );

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tests\System;
 
+use Larder\Cache;
 use Larder\Item;
 use Larder\Leases;
 use Larder\Store;
@@ -17,6 +18,7 @@ use Larder\Store\Redis\ScriptText;
 use Larder\Store\Redis\Server;
 use Larder\Store\RedisStore;
 use Larder\Stores;
+use Larder\Tests\Pools;
 use PHPUnit\Framework\Attributes\CoversClass;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
@@ -70,6 +72,27 @@ final class RedisNearTagsTest extends OneRedis
                 self::assertSame(['killed'], array_keys($store->fetch($keys)->items));
             }));
         }
+    }
+
+    #[TestWith(['apcu:', ''])]
+    #[TestWith(['shm:%s?size=16M', ''])]
+    #[TestWith(['array: > apcu:', ''])]
+    #[TestWith(['apcu:', '&tags=far', true])]
+    #[TestWith(['array:', '', true])]
+    public function testBehindANearStoreOfTheHostAReadOfTheFarOneIsNoScript(string $near, string $options, bool $asks = false): void
+    {
+        $near = \sprintf($near, $this->prefix);
+        $tier = Cache::open("{$near} > redis+unix:{$this->proxy->socket}?prefix={$this->prefix}{$options}");
+        $other = $this->open('phpredis', 'far');
+        $items = array_map(static fn(int $i): Item => new Item("key {$i}", $i, 100, ['a', 'b']), range(0, 9));
+        $other->save([...$items, new Item('killed', 'x', 100, ['c'])]);
+        $other->invalidateTags(['c']);
+        self::assertSame([0, null], [$tier->get('key 0'), $tier->get('killed')]);
+        $before = $this->scripts();
+        self::assertSame(range(1, 9), array_map(static fn(int $i): mixed => $tier->get("key {$i}"), range(1, 9)));
+        self::assertNull($tier->get('killed'));
+        self::assertSame($asks, $this->scripts() > $before);
+        Pools::remove($this->prefix);
     }
 
     public function testAProcessSeesItsOwnInvalidationAtOnce(): void

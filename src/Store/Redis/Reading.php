@@ -54,13 +54,29 @@ final class Reading
     /** Of the first read since a request was noted. */
     private ?Token $first = null;
 
+    /** @param NearTags|\Closure(): ?NearTags|null $nearTags what judges tags on this host, or makes it when a read first needs it */
     public function __construct(
         private readonly Scripts $scripts,
         private readonly Layout $layout,
         private readonly ServerTime $time,
         private readonly Payload $payload,
-        private readonly ?NearTags $nearTags = null,
+        private NearTags|\Closure|null $nearTags = null,
     ) {}
+
+    /** Whether this host may judge tags. As long as no tag was invalidated it has nothing to judge, and is not asked whether it can. */
+    private function mayJudge(): bool
+    {
+        return $this->nearTags instanceof \Closure || $this->nearTags?->works() === true;
+    }
+
+    private function nearTags(): ?NearTags
+    {
+        if ($this->nearTags instanceof \Closure) {
+            $this->nearTags = ($this->nearTags)();
+        }
+
+        return $this->nearTags?->works() === true ? $this->nearTags : null;
+    }
 
     /** @param list<string> $keys */
     public function fetch(array $keys): Fetched
@@ -170,7 +186,7 @@ final class Reading
     /** @return ?array{mixed, mixed} the clock and the item; null: a plain read of one key will not do, or the reply is nonsense */
     private function askOne(string $key): ?array
     {
-        if ($this->layout->shards > 0 || !($this->isPlain || $this->nearTags?->works() === true) || $this->time->isToBeAsked()) {
+        if ($this->layout->shards > 0 || !($this->isPlain || $this->mayJudge()) || $this->time->isToBeAsked()) {
             return null;
         }
         $reply = $this->scripts->sendOne($this->layout->plainRead($key));
@@ -192,7 +208,7 @@ final class Reading
     {
         $values = $items = $tokens = [];
         $chunks = $this->layout->grouped($keys);
-        $looks = $chunks === [] ? [] : (($this->isPlain || $this->nearTags?->works() === true ? $this->lookPlainly($chunks, $reply === null ? null : [$reply]) : null) ?? $this->look($chunks));
+        $looks = $chunks === [] ? [] : (($this->isPlain || $this->mayJudge() ? $this->lookPlainly($chunks, $reply === null ? null : [$reply]) : null) ?? $this->look($chunks));
         foreach ($looks as $i => [$token, $verdicts, $all, $at]) {
             if ($this->isNoting) {
                 $this->isNoting = false;
@@ -272,7 +288,7 @@ final class Reading
             return $at;
         }
 
-        return match ($this->nearTags?->verdict(0, $now[0], $now[2], $version, substr($item, Entry::HEAD, $at - Entry::HEAD))) {
+        return match ($this->nearTags()?->verdict(0, $now[0], $now[2], $version, substr($item, Entry::HEAD, $at - Entry::HEAD))) {
             Verdict::Live => $at,
             Verdict::Dead => 0,
             default => null,
@@ -289,7 +305,7 @@ final class Reading
     {
         $all = $tokens = $found = [];
         $replies ??= $this->askPlainly($chunks);
-        $nearTags = $this->nearTags?->works() === true ? $this->nearTags : null;
+        $nearTags = null;
         $doubtful = [];
         foreach ($chunks as $i => [$shard, $keys]) {
             $values = $replies[$i] ?? null;
@@ -301,7 +317,7 @@ final class Reading
                 return null;
             }
             // Where this process judges, it looks at each item in any case.
-            if ($now[2] > 0 && ($nearTags !== null || self::mayBeDead(\array_slice($values, 1), $now[2]))) {
+            if ($now[2] > 0 && (($nearTags ??= $this->nearTags()) !== null || self::mayBeDead(\array_slice($values, 1), $now[2]))) {
                 $doubtful[$i] = $now;
             }
             $tokens[] = $now[1];
