@@ -118,8 +118,12 @@ final class PageQueries
      */
     public function tellsCacheAlone(string $group): bool
     {
+        if ($this->rewritten === []) {
+            // Mostly: it is asked with each write to the object cache.
+            return false;
+        }
         $table = self::MIRRORS[$group] ?? (str_ends_with($group, '_relationships') ? 'posts' : '');
-        if ($this->rewritten === [] || $table === '' || !isset($this->rewritten[$this->database->$table])) {
+        if ($table === '' || !isset($this->rewritten[$this->database->$table])) {
             return false;
         }
         $isInCore = false;
