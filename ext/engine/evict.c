@@ -18,7 +18,7 @@
  * Three things were learnt by simulation on real traces, and matter more than the choice of policy:
  *   - The walk stops and goes on, just ahead of the writers, at the pace of their bytes. Walking whole segments at once
  *     leaves the pool emptier than it has to be, and makes one store in a thousand slow.
- *   - Moving is bounded per call. At the bound it is put off, and the reserve shrinks for a while. Dropping at the
+ *   - Moving is bounded per call. At the bound it is deferred, and the reserve shrinks for a while. Dropping at the
  *     bound raised the miss ratio by up to 18 % of itself. Where processors are busy, a process that makes room may
  *     wait for one while others fill the reserve. A process that then finds nothing free walks until something is, and
  *     only if it has moved a MiB on its way does what was used go, too.

@@ -21,10 +21,10 @@ static size_t item_bytes(const larder_pool *pool, const larder_key *key, const l
 }
 
 /* What a key's old item hands down to the new one: a rewritten item must not look new to eviction. */
-typedef struct heritage {
+typedef struct standing {
     enum larder_list queue;
     uint8_t visited, level;
-} heritage;
+} standing;
 
 /* A fill leaves the key version alone. But while a snapshot is being loaded, what a set after a miss replaces may not
  * be here yet, and must not come after it. And if the miss was while it was being loaded, that may have come since. */
@@ -102,7 +102,7 @@ static void settle_version(const larder_past *past, larder_claim *claim)
 }
 
 static void write_item(larder_pool *pool, const larder_key *key, const larder_value *value, const larder_terms *terms,
-                       const larder_reserved *reserved, const heritage *old, const larder_claim *claim)
+                       const larder_reserved *reserved, const standing *old, const larder_claim *claim)
 {
     uint8_t spare;
     size_t bytes = item_bytes(pool, key, value, terms->tags_count, &spare);
@@ -169,7 +169,7 @@ static bool is_refusal(enum larder_result result)
 /* Looks at the key's item without a pin, which would cost as much as half of the store. So the look counts only if the
  * item's segment has not moved on meanwhile. */
 static bool glance(larder_pool *pool, const larder_bucket *bucket, uint64_t fingerprint, const larder_key *key,
-                   enum larder_mode mode, heritage *old, bool *alive)
+                   enum larder_mode mode, standing *old, bool *alive)
 {
     for (uint32_t mask = larder_candidates(bucket, fingerprint); mask != 0; mask &= mask - 1) {
         /* acquire: the item was complete before its word was placed. */
@@ -198,7 +198,7 @@ static bool glance(larder_pool *pool, const larder_bucket *bucket, uint64_t fing
             return true;
         }
         *alive = false;
-        *old = (heritage){.queue = LARDER_SMALL, .visited = 0, .level = 0};
+        *old = (standing){.queue = LARDER_SMALL, .visited = 0, .level = 0};
     }
     return false;
 }
@@ -206,7 +206,7 @@ static bool glance(larder_pool *pool, const larder_bucket *bucket, uint64_t fing
 /* Does the mode allow the store as things stand? Publishing decides; this saves writing a value in vain. And learns
  * what the key's item hands down. */
 static enum larder_result look_first(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                     enum larder_mode mode, bool *found_one, heritage *old)
+                                     enum larder_mode mode, bool *found_one, standing *old)
 {
     bool alive = false;
     *found_one = glance(pool, place->first, place->fingerprint, key, mode, old, &alive) ||
@@ -231,7 +231,7 @@ static void drop_older(larder_pool *pool, const larder_place *place, const larde
 }
 
 static enum larder_result store_once(larder_pool *pool, const larder_place *place, const larder_key *key,
-                                     const larder_value *value, const larder_terms *terms, const heritage *old,
+                                     const larder_value *value, const larder_terms *terms, const standing *old,
                                      larder_claim *claim)
 {
     uint8_t spare;
@@ -340,7 +340,7 @@ enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key
                                         const larder_terms *terms, larder_claim *claim)
 {
     larder_place place = larder_place_of(pool, key->hash);
-    heritage old = {.queue = LARDER_SMALL, .visited = 0, .level = 0};
+    standing old = {.queue = LARDER_SMALL, .visited = 0, .level = 0};
     bool found;
     *claim = claim_of(pool, key, terms);
     if (value->has_layout && pool->layout == 0) {
@@ -368,7 +368,7 @@ enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key
         return result;
     }
     if (terms->past != NULL) {
-        old = (heritage){terms->past->queue, terms->past->visited, terms->past->level};
+        old = (standing){terms->past->queue, terms->past->visited, terms->past->level};
     } else if (!found && larder_ghost_take(pool, key->hash, value->size)) {
         old.queue = LARDER_MAIN;
     }

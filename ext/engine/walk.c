@@ -12,7 +12,7 @@ typedef struct walk {
     larder_pool *pool;
     uint32_t segment;
     enum larder_purpose purpose;
-    bool to_the_end; /* now, with nothing put off */
+    bool to_the_end; /* now, with nothing deferred */
     larder_budget *left;
 } walk;
 

@@ -316,7 +316,7 @@ bool larder_date_is_as_unserialised(zend_object *object, enum larder_date_type t
 }
 
 /* Another zone of the value may have taken the place of its model since that was compared. None is made here: that
- * takes memory, and a store is under way. */
+ * takes memory, and a store is in flight. */
 static uint64_t known_rules(const timelib_tzinfo *zone)
 {
     const struct model *model = place_of(zone->name, strlen(zone->name));

@@ -93,7 +93,7 @@ same($pool->remember('later', function (Computation $its): mixed {
     $its->isStored = false;
 
     return $its->old();
-}, 60, [], 1e9), 'good', 'put off');
+}, 60, [], 1e9), 'good', 'deferred');
 same(await(fork(fn () => same($pool->remember('later', fn () => 'new', 60, [], 1e9), 'new', 'another does it'))), ['0'], 'another process');
 $pool->remember('deleted', fn () => 'old', 1, [], 0.0, 1_000);
 usleep(1_100_000);

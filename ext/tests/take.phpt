@@ -38,13 +38,13 @@ $gone = fork(function () use ($pool) {
 
 // delete() with a version is the same without the value.
 same(await($gone), ['0'], 'child');
-$pool->set('stamped', 'old');
-$stamp = $pool->fetch(['stamped'])['stamped'][2];
-$pool->set('stamped', 'new');
-same($pool->delete('stamped', $stamp), false, 'what was stored since stays');
-same($pool->get('stamped'), 'new', 'it is there');
-same($pool->delete('stamped', $pool->fetch(['stamped'])['stamped'][2]), true, 'that very one');
-same($pool->delete('stamped', 0), false, 'nothing is there');
+$pool->set('versioned', 'old');
+$version = $pool->fetch(['versioned'])['versioned'][2];
+$pool->set('versioned', 'new');
+same($pool->delete('versioned', $version), false, 'what was stored since stays');
+same($pool->get('versioned'), 'new', 'it is there');
+same($pool->delete('versioned', $pool->fetch(['versioned'])['versioned'][2]), true, 'that very one');
+same($pool->delete('versioned', 0), false, 'nothing is there');
 
 /** A value that runs code while it is read. */
 final class Job

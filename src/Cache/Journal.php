@@ -63,7 +63,7 @@ final class Journal
     private bool $isHeld = false;
 
     /** Whether another process was found to be delivering it to a store that has not failed since it began. */
-    private bool $isUnderWay = false;
+    private bool $isInFlight = false;
 
     /**
      * @param \Closure(): float $clock the time in Unix seconds
@@ -185,7 +185,7 @@ final class Journal
     {
         $end = hrtime(true) + (int) (1e9 * self::TIMEOUT);
         while (($delivered = $this->begin()) === null) {
-            if (!$waits || !$this->isUnderWay || hrtime(true) >= $end) {
+            if (!$waits || !$this->isInFlight || hrtime(true) >= $end) {
                 return false;
             }
             usleep(random_int(...self::LOOK_AGAIN));
@@ -196,7 +196,7 @@ final class Journal
                 $deliver(...self::entries($delivered));
             }
         } catch (\Throwable $failure) {
-            $this->putOff($delivered, self::TIMES_LONGER * (($this->clock)() - $began), $failure instanceof StoreUnavailable ? $failure->getMessage() : '');
+            $this->postpone($delivered, self::TIMES_LONGER * (($this->clock)() - $began), $failure instanceof StoreUnavailable ? $failure->getMessage() : '');
 
             throw $failure;
         }
@@ -212,7 +212,7 @@ final class Journal
     }
 
     /** Leaves it to the next process, after a pause of about so many seconds. */
-    private function putOff(string $undelivered, float $seconds, string $why): void
+    private function postpone(string $undelivered, float $seconds, string $why): void
     {
         $this->locked(function (mixed $file) use ($undelivered, $seconds, $why): bool {
             $head = (string) fread($file, self::HEAD);
@@ -228,7 +228,7 @@ final class Journal
     {
         $found = null;
         $this->why = '';
-        $this->isUnderWay = false;
+        $this->isInFlight = false;
         $this->locked(function (mixed $file) use (&$found): bool {
             // The rest may be long, and a process that asks while another delivers it need not read it.
             $head = (string) fread($file, self::HEAD);
@@ -237,7 +237,7 @@ final class Journal
             // A clock that was set back must not stop it for longer than ever was meant.
             if ($now < $until && $until <= $now + self::TURN) {
                 $this->why = rtrim(substr($head, -self::WHY - 1));
-                $this->isUnderWay = $this->why === '';
+                $this->isInFlight = $this->why === '';
 
                 return false;
             }

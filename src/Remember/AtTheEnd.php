@@ -13,9 +13,9 @@ use Larder\System\Process;
 final class AtTheEnd
 {
     /** @var list<\Closure(): void> */
-    private array $putOff = [];
+    private array $deferred = [];
 
-    /** The process in which putOff is done at the end. */
+    /** The process in which deferred work is done at the end. */
     private int $worksIn = 0;
 
     /** @var \SplObjectStorage<object, \Closure(): void> leases while they are held, and what ends them */
@@ -34,12 +34,12 @@ final class AtTheEnd
     {
         if ($this->worksIn !== Process::id()) {
             $this->worksIn = Process::id();
-            $this->putOff = [];
-            // Holds this object, so that work that was put off is done even if its cache is gone by then. A second
+            $this->deferred = [];
+            // Holds this object, so that deferred work is done even if its cache is gone by then. A second
             // registration, made while these functions run, comes after all others: they may still print.
             register_shutdown_function(fn() => register_shutdown_function($this->end(...)));
         }
-        $this->putOff[] = $work;
+        $this->deferred[] = $work;
     }
 
     /** @param \Closure(): void $end what is done if the lease is not forgotten before */
@@ -65,15 +65,15 @@ final class AtTheEnd
 
     public function finish(): void
     {
-        while ($this->putOff !== [] && $this->worksIn === Process::id()) {
-            $work = array_shift($this->putOff);
+        while ($this->deferred !== [] && $this->worksIn === Process::id()) {
+            $work = array_shift($this->deferred);
             $work();
         }
     }
 
     private function end(): void
     {
-        if ($this->putOff !== [] && \function_exists('fastcgi_finish_request')) {
+        if ($this->deferred !== [] && \function_exists('fastcgi_finish_request')) {
             if (session_status() === \PHP_SESSION_ACTIVE) {
                 session_write_close();
             }

@@ -16,7 +16,7 @@ final class Held
 
     private int $process = 0;
 
-    private bool $isPutOff = false;
+    private bool $isDeferred = false;
 
     private bool $isOutOfReach = false;
 
@@ -84,15 +84,15 @@ final class Held
     }
 
     /** The computation is done after the end of the request. */
-    public function putOff(): void
+    public function defer(): void
     {
-        $this->isPutOff = true;
+        $this->isDeferred = true;
     }
 
     /** Ends it, if this process has it or may have it, unless the computation is still to come. */
     public function giveUp(): void
     {
-        if (!$this->isPutOff) {
+        if (!$this->isDeferred) {
             $this->release();
         }
     }

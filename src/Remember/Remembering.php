@@ -156,7 +156,7 @@ final class Remembering implements Remembers
         if ($old === null || !$recipe->stampede->afterResponse) {
             return $this->compute($recipe, $look, $lease);
         }
-        $lease->putOff();
+        $lease->defer();
         $this->atTheEnd->add(function () use ($recipe, $look, $lease): void {
             try {
                 $this->compute($recipe, $look, $lease);

@@ -55,7 +55,7 @@ final class LossContract extends Suite
         }
     }
 
-    /** @return array<array-key, Token> of fills that are under way and stale, by key */
+    /** @return array<array-key, Token> of fills that are in flight and stale, by key */
     private function seed(): array
     {
         $store = $this->store();

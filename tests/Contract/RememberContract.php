@@ -43,7 +43,7 @@ final class RememberContract extends Suite
 
             return 'value ' . ++$computed;
         };
-        // The chance of each try is exp(-left / (cost * earliness)): a seventh or more.
+        // The chance of each try is exp(-left / (cost * beta)): a seventh or more.
         $cache->remember('key', $compute, 100, beta: 1_000.0);
         for ($tries = 0; $tries < 50; $tries++) {
             self::assertSame('value 1', $cache->remember('key', $compute, 100, beta: 0.0));
@@ -121,7 +121,7 @@ final class RememberContract extends Suite
         self::assertSame(3, $cache->get('key'));
     }
 
-    public function testWhatIsPutOffIsServedStaleAndComputedAtTheEnd(): void
+    public function testWhatIsDeferredIsServedStaleAndComputedAtTheEnd(): void
     {
         $cache = $this->cache();
         $this->rememberWhatIsPast($cache, 'key');
@@ -228,11 +228,11 @@ final class RememberContract extends Suite
         });
     }
 
-    public function testWhatIsBegunCannotBePutOff(): void
+    public function testWhatIsBegunCannotBeDeferred(): void
     {
         try {
             $this->cache()->begin('key', stampede: new StampedeOptions(afterResponse: true));
-            self::fail('A value that nothing can compute later was put off.');
+            self::fail('A value that nothing can compute later was deferred.');
         } catch (InvalidOption) {
             self::assertFalse($this->cache()->has('key'));
         }

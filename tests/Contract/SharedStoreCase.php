@@ -23,7 +23,7 @@ abstract class SharedStoreCase extends StoreCase
         return false;
     }
 
-    /** Whether an update may overtake a plain write that is under way. Say so in its documentation. */
+    /** Whether an update may overtake a plain write that is in flight. Say so in its documentation. */
     public function overtakesPlainWrites(): bool
     {
         return false;

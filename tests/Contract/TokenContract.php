@@ -369,7 +369,7 @@ final class TokenContract extends Suite
         self::assertSame($wanted, $refused);
     }
 
-    /** @return array{list<string>, list<string>} of a hundred fills under way those whose keys change meanwhile, and those that are refused */
+    /** @return array{list<string>, list<string>} of a hundred fills in flight those whose keys change meanwhile, and those that are refused */
     private function refusedOfABatch(int $round): array
     {
         $store = $this->store();

@@ -136,7 +136,7 @@ final class PoolRememberingTest extends TestCase
         }
     }
 
-    public function testWhatIsPutOffIsServedStaleAndComputedAtTheEnd(): void
+    public function testWhatIsDeferredIsServedStaleAndComputedAtTheEnd(): void
     {
         $later = new StampedeOptions(afterResponse: true);
         self::assertSame('old', $this->cache->remember('key', static fn(): string => 'old', 1, grace: 100, stampede: $later));

@@ -172,9 +172,9 @@ final class RedisRoundTripsTest extends OneRedis
         }
     }
 
-    public function testABatchAsksOnceForTheStampsOfTheTagsThatItsItemsHaveInCommon(): void
+    public function testABatchAsksOnceForTheVersionsOfTheTagsThatItsItemsHaveInCommon(): void
     {
-        $store = $this->store('stamps');
+        $store = $this->store('versions');
         $tags = array_map(static fn(int $i): string => "tag {$i}", range(1, 50));
         $keys = array_map(static fn(int $i): string => "key {$i}", range(1, 200));
         $store->save(array_map(static fn(string $key): Item => new Item($key, 'x', 100, $tags), $keys));

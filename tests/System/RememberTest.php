@@ -182,7 +182,7 @@ final class RememberTest extends TestCase
     }
 
     #[DataProvider('someKinds')]
-    public function testWhatIsPutOffIsComputedWhenTheResponseIsOut(string $kind): void
+    public function testWhatIsDeferredIsComputedWhenTheResponseIsOut(string $kind): void
     {
         $place = new Place($kind);
         $scratch = new Scratch();

@@ -203,7 +203,7 @@ final class JournalTest extends TestCase
         self::assertFalse($this->cache()->health()->journaled, 'A clock that is set back does not stop it.');
     }
 
-    public function testAProcessThatFindsItPutOffIsToldWhyTheStoreHasFailed(): void
+    public function testAProcessThatFindsItPostponedIsToldWhyTheStoreHasFailed(): void
     {
         $why = "the disk is\nwrong " . str_repeat('ä', 400);
         $this->chaos->before = static function () use (&$why): never {
@@ -449,7 +449,7 @@ final class JournalTest extends TestCase
         self::assertSame('new', $other->get('a'));
     }
 
-    public function testAClearDoesNotWaitForADeliveryThatIsUnderWay(): void
+    public function testAClearDoesNotWaitForADeliveryThatIsInFlight(): void
     {
         $cache = $this->cache();
         $cache->set('a', 'old');

@@ -9,7 +9,7 @@ final readonly class Rules
 {
     private const MOST_WORDS = 25;
 
-    /** Patterns, and what to write instead. These hold for all comments, and for the names of tests. */
+    /** Patterns, and what to write instead. */
     private const SUBJECTS = [
         '/\bwho(?:so)?ever\b/i' => 'name the subject, or write "any process"',
         '/\b(?:no|any|some|every)body\b|\bno[ -]one\b(?! of)/i' => 'name the subject: a process, a request, a user',
@@ -18,22 +18,29 @@ final readonly class Rules
         '/(?:^|[;:] |[.!] )"?whom?\b(?![^.;:]*\?)/i' => 'name the subject first',
     ];
 
-    private const FORBIDDEN = self::SUBJECTS + [
-        '/\bwhat(?:so)?ever\b/i' => 'name the subject, or write "anything that"',
-        '/(?:^|[;:] |[.!] |\b(?:and|but|so|then) )"?what (?:is|was|are|were|has|had|lies|another|it|they|you|this|must|may|can|cannot)\b(?![^.;:]*\?)/i' => 'name the subject first, then say what it does',
-        '/\b(?:of|to|from) whom\b/i' => 'split the sentence',
+    /** Words of which the glossary has others. */
+    private const WORDS = [
         '/\bstamps?\b/i' => '"version"',
-        '/\bguards?\b/i' => '"key version"',
-        '/\bdrafts?\b/i' => '"pending item"',
         '/\b(?:patience|earliness)\b/i' => '"stale wait", "miss wait" or "beta"',
         '/\bunder ?way\b/i' => '"in flight" or "running"',
         '/\bvacan(?:cy|cies|t)\b/i' => '"free slot"',
         '/\bpool id\b/i' => '"epoch"',
         '/\bputs? off\b/i' => '"defers"',
+    ];
+
+    /** These hold for all comments, and for the names of tests. */
+    private const EVERYWHERE = self::SUBJECTS + self::WORDS;
+
+    private const FORBIDDEN = self::EVERYWHERE + [
+        '/\bwhat(?:so)?ever\b/i' => 'name the subject, or write "anything that"',
+        '/(?:^|[;:] |[.!] |\b(?:and|but|so|then) )"?what (?:is|was|are|were|has|had|lies|another|it|they|you|this|must|may|can|cannot)\b(?![^.;:]*\?)/i' => 'name the subject first, then say what it does',
+        '/\b(?:of|to|from) whom\b/i' => 'split the sentence',
+        '/\bguards?\b/i' => '"key version"',
+        '/\bdrafts?\b/i' => '"pending item"',
         '/\bsays good-?bye\b/i' => '"closes"',
     ];
 
-    /** @param bool $isWhole false: only the rules for subjects */
+    /** @param bool $isWhole false: only the rules for subjects, and for words that have no other meaning */
     public function __construct(private bool $isWhole = true) {}
 
     /** @return list<string> what is wrong with it, in sentences */
@@ -45,7 +52,7 @@ final readonly class Rules
             if ($this->isWhole && $passage->isSentence && $words > self::MOST_WORDS) {
                 $broken[] = sprintf('%d words, at most %d: %s', $words, self::MOST_WORDS, $sentence);
             }
-            foreach ($this->isWhole ? self::FORBIDDEN : self::SUBJECTS as $pattern => $instead) {
+            foreach ($this->isWhole ? self::FORBIDDEN : self::EVERYWHERE as $pattern => $instead) {
                 if (preg_match($pattern, $sentence, $found) === 1) {
                     $broken[] = sprintf('"%s": %s: %s', trim($found[0], ' ;:.!"'), $instead, $sentence);
                 }

@@ -10,7 +10,7 @@
  *
  *   R   the rule, for what the key's words lead to
  *   T2  the rule, for a look at the tags that an item remembers; and that it agrees with the tags while nothing is
- *       under way
+ *       in flight
  *
  * A tag's entry among the recent invalidations, by which items are judged, is one word here, which is only raised: how
  * the table comes to that is recent.pml. STRANGER: once, another tag's later invalidation is found in the entry.

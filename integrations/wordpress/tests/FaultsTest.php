@@ -95,7 +95,7 @@ final class FaultsTest extends TestCase
             $this->assertPage();
             self::assertStringContainsString('goes on without a cache', $this->site->run(self::PROBLEMS));
             $this->site->run('wp_cache_delete("key", "shop"); update_option("blogname", "Renamed");');
-            // Nor is it the journal that has failed, which this one finds put off.
+            // Nor is it the journal that has failed, which this one finds postponed.
             self::assertStringStartsWith("The site goes on without a cache: The Redis server {$redis->socket} is unavailable", $this->site->run(self::PROBLEMS));
             $redis->signal(\SIGCONT);
             usleep(1_200_000);

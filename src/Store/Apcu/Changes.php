@@ -72,7 +72,7 @@ final class Changes
 
     public function forget(string $key): void
     {
-        // In this order: a copy that is under way finds its key version gone, or is there by now.
+        // In this order: a copy that is in flight finds its key version gone, or is there by now.
         $this->keyVersions->moveCopies($key);
         apcu_delete($this->prefix . $key);
     }

@@ -87,7 +87,7 @@ final class KeyVersions
         return \is_int($keyVersion) && $token->epoch === "{$this->internal}{$keyVersion}";
     }
 
-    /** Refuses the copies that are under way. */
+    /** Refuses the copies that are in flight. */
     public function moveCopies(string $key): void
     {
         apcu_delete($this->keyVersion($key));
@@ -109,13 +109,13 @@ final class KeyVersions
         return str_starts_with($token->epoch, $this->internal) && \is_int($keyVersion) && $keyVersion > 0 && $keyVersion <= $token->clock;
     }
 
-    /** Whether a fill of the key may be under way that began less than a minute ago. */
+    /** Whether a fill of the key may be in flight that began less than a minute ago. */
     public function isAwaited(string $key): bool
     {
         return apcu_exists($this->miss($key));
     }
 
-    /** Refuses the fills that are under way, also what they have stored. */
+    /** Refuses the fills that are in flight, also what they have stored. */
     public function move(string $key): void
     {
         $this->forget($key);
@@ -123,7 +123,7 @@ final class KeyVersions
         $this->unmark($key);
     }
 
-    /** The miss has been answered, or is not to be: fills that are still under way are judged by the key version alone. */
+    /** The miss has been answered, or is not to be: fills that are still in flight are judged by the key version alone. */
     public function forget(string $key): void
     {
         apcu_delete($this->miss($key));
@@ -163,7 +163,7 @@ final class KeyVersions
     }
 
     /**
-     * Removes marks without an item: each is at worst that of a fill under way, which is then a miss.
+     * Removes marks without an item: each is at worst that of a fill in flight, which is then a miss.
      *
      * @param string $items what begins the items' names
      */

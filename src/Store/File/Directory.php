@@ -191,7 +191,7 @@ final class Directory
             $lives = $item !== null && $verdict === Verdict::Live;
             $sum = Counter::sum($key, $lives ? $item->value : $initial, $by);
             $old = $lives ? $this->format->head($path) : null;
-            // Other fills may be under way beside the one that has stored it.
+            // Other fills may be in flight beside the one that has stored it.
             $old === null || $old->isFilled ? $lock->move($keyVersion) : $lock->moveCount($keyVersion);
             if (!$lives && $ttl !== null && $ttl <= 0) {
                 $this->remove($key, $path);
@@ -249,7 +249,7 @@ final class Directory
     {
         foreach ($this->folder->shards() as $shard) {
             $this->folder->locked($shard, function (mixed $file) use ($shard): void {
-                // First, so that nothing that is under way comes back if this process does not get further.
+                // First, so that nothing that is in flight comes back if this process does not get further.
                 (new Lock($file))->beginEpoch();
                 $leases = 0;
                 foreach ($this->folder->items($shard) as $path) {

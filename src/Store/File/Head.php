@@ -12,7 +12,7 @@ final class Head
      * @param list<string> $tags
      * @param string       $epoch    of the tags' clock, 8 bytes, and
      * @param int          $version    its tick when the computation of the value began; of no meaning without tags
-     * @param bool         $isFilled whether it was stored by a fill, besides which others may be under way
+     * @param bool         $isFilled whether it was stored by a fill, besides which others may be in flight
      */
     public function __construct(
         public readonly string $key,

@@ -52,7 +52,7 @@ final class PoolRemembering implements Remembers
     {
         $isWritten = false;
         $through = function (callable $compute, Computation $computation) use ($recipe, &$isWritten): mixed {
-            $value = $recipe->stampede->afterResponse ? $this->putOff($recipe, $computation) : $this->compute($compute, $computation);
+            $value = $recipe->stampede->afterResponse ? $this->defer($recipe, $computation) : $this->compute($compute, $computation);
             $isWritten = $computation->isStored && !$computation->hasFailed;
 
             return $value;
@@ -122,7 +122,7 @@ final class PoolRemembering implements Remembers
     }
 
     /** What may be served while the value is computed at the end of the request; if there is nothing, it is computed now. */
-    private function putOff(Recipe $recipe, Computation $computation): mixed
+    private function defer(Recipe $recipe, Computation $computation): mixed
     {
         $old = $computation->old($this->absent);
         if ($old === $this->absent) {

@@ -63,7 +63,7 @@ final class HeadFile
         return @is_file($this->path);
     }
 
-    /** @return ?string the state of the file, if it is even; null: a write is under way, or may be */
+    /** @return ?string the state of the file, if it is even; null: a write is in flight, or may be */
     public function read(): ?string
     {
         clearstatcache();
@@ -133,7 +133,7 @@ final class HeadFile
     }
 
     /**
-     * Nothing is under way. Called with the database's lock held.
+     * Nothing is in flight. Called with the database's lock held.
      *
      * @throws StoreUnavailable
      */

@@ -111,7 +111,7 @@ final class Notices
         $this->epoch = null;
     }
 
-    /** This epoch is over, once a transaction is that is under way. Removes the files of those that are over for long. */
+    /** This epoch is over, once a transaction is that is in flight. Removes the files of those that are over for long. */
     public function retire(string $epoch): void
     {
         // Never made here: it would have the rights of any file.

@@ -10,7 +10,7 @@ use Larder\Store\Verdict;
 /** One row of the items, as it was found. */
 final class Row
 {
-    /** Seconds that a row stays whose key version refuses what is under way; a fill that is under way for longer may be refused for nothing. */
+    /** Seconds that a row stays whose key version refuses what is in flight; a fill that is in flight for longer may be refused for nothing. */
     public const LINGERS = 60;
 
     /** No tag is empty: in place of a tag's length, this says that a mark follows. */
@@ -29,7 +29,7 @@ final class Row
 
     public Verdict $verdict = Verdict::Dead;
 
-    /** Dead, but still there for a while to refuse what is under way. */
+    /** Dead, but still there for a while to refuse what is in flight. */
     public bool $isTombstone = false;
 
     /** Dead for so long that its key version refuses nothing but what takes longer than key versions linger. */

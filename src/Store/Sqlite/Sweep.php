@@ -100,7 +100,7 @@ final class Sweep
 
     /**
      * Removes what is dead in the next window, after the last item in the first. Of what has died lately, such as a counter that lasts for seconds, a tombstone
-     * stays: its key version is young, and the floor that it would become refuses whatever is under way.
+     * stays: its key version is young, and the floor that it would become refuses whatever is in flight.
      *
      * @return int how many items there are less
      *

@@ -36,7 +36,7 @@ final class BetaTest extends RememberingCase
         self::assertLessThan(125, $early[99]);
     }
 
-    public function testEarlinessOfZeroIsNeverEarlyAndMoreIsEarlier(): void
+    public function testABetaOfZeroIsNeverEarlyAndMoreIsEarlier(): void
     {
         $computed = [0 => 0, 1_000 => 0];
         foreach ([0, 1_000] as $beta) {

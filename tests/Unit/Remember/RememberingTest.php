@@ -174,7 +174,7 @@ final class RememberingTest extends RememberingCase
         self::assertSame(['outer', 'inner'], $cache->get('key'));
     }
 
-    public function testWhatIsPutOffIsServedStaleAndComputedAtTheEnd(): void
+    public function testWhatIsDeferredIsServedStaleAndComputedAtTheEnd(): void
     {
         $cache = $this->cache();
         $later = new StampedeOptions(afterResponse: true);

@@ -193,7 +193,7 @@ final class ArrayStoreTest extends TestCase
         self::assertLessThan(100_000, memory_get_usage() - $before);
     }
 
-    public function testTagsThatNoItemCarriesAreForgottenAndKillNothingButFillsThatAreUnderWay(): void
+    public function testTagsThatNoItemCarriesAreForgottenAndKillNothingButFillsThatAreInFlight(): void
     {
         $store = new ArrayStore();
         $store->save([new Item('killed', 1, tags: ['x', 'all']), new Item('kept', 1, tags: ['all', 'y']), new Item('stale', 1, tags: ['z'])]);

@@ -101,7 +101,7 @@ final class SqliteLogTest extends TestCase
         self::assertNull($saved);
         self::assertSame([], $log->since($position)->events);
         self::assertSame([], $store->fetch(['x'])->items);
-        self::assertNotNull($log->head(), 'Nothing is under way any more.');
+        self::assertNotNull($log->head(), 'Nothing is in flight any more.');
     }
 
     public function testALogThatDoesNotReachBackSaysSo(): void

@@ -15,7 +15,7 @@ use PHPUnit\Framework\TestCase;
 #[CoversClass(Verdict::class)]
 final class TagSlotTest extends TestCase
 {
-    public function testASlotTellsTheStampOfEachTagAndItsFloorOfAllOthers(): void
+    public function testASlotTellsTheVersionOfEachTagAndItsFloorOfAllOthers(): void
     {
         $slot = TagSlot::made(7);
         // Names that lie across the border between two others' numbers.

@@ -84,6 +84,14 @@ final class RulesTest extends TestCase
         self::assertSame([['Title', 1], ['One two.', 7], ['three four', 10]], array_map(static fn(Passage $each): array => [$each->text, $each->line], $passages));
     }
 
+    public function testCommentsMayBeLongButUseTheWordsOfTheGlossary(): void
+    {
+        $rules = new Rules(false);
+        self::assertSame([], $rules->broken(new Passage(trim(str_repeat('word ', 30)) . ', as a post is a draft.', 1)));
+        self::assertSame(['"under way": "in flight" or "running": A fill is under way.'], $rules->broken(new Passage('A fill is under way.', 1)));
+        self::assertSame(['"stamp": "version": A slot tells the stamp.'], $rules->broken(new Passage('A slot tells the stamp.', 1)));
+    }
+
     public function testTheProgramNamesThePlaceAndFails(): void
     {
         $file = (string) tempnam(sys_get_temp_dir(), 'larder-test-');
