@@ -107,6 +107,11 @@ final class DocumentationTest extends TestCase
         self::assertSame([], $left, 'It is on no page.');
     }
 
+    public function testANewcomerFinishesThePageOfTheEngine(): void
+    {
+        self::assertLessThanOrEqual(300, count((array) file(self::ROOT . '/ext/README.md')), 'Move details to ext/PROOFS.md.');
+    }
+
     #[DataProvider('pagesByName')]
     public function testEveryLinkToAFileLeadsSomewhere(string $page): void
     {
