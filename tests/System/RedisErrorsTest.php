@@ -30,6 +30,8 @@ final class RedisErrorsTest extends OwnServers
 {
     private const OPTIONS = 'retry_after=0&timeout=60&read_timeout=60';
 
+    private const LACKS = '; see that it is Redis 6.2 or later, or Valkey, and that its configuration takes no command away.';
+
     /** Of items with the prefix "plain". */
     private const NAMES = ['plain:kept', 'plain:overwritten', 'plain:deleted', 'plain:tagged', 'plain!clock', 'plain!tags', 'plain!key_versions', 'plain!log', 'plain!invalidations'];
 
@@ -181,8 +183,22 @@ final class RedisErrorsTest extends OwnServers
                 self::fail('It was set.');
             } catch (StoreUnavailable $failure) {
                 self::assertMatchesRegularExpression('/CLUSTERDOWN|unknown (redis )?command/i', $failure->getMessage());
+                self::assertSame(!str_contains($failure->getMessage(), 'CLUSTERDOWN'), str_ends_with($failure->getMessage(), self::LACKS), $failure->getMessage());
             }
         }
+    }
+
+    /** As Redis before version 5, which has no streams. */
+    #[TestWith(['phpredis'])]
+    #[TestWith(['predis'])]
+    public function testAServerWithoutTheCommandsOfALogIsToldToBeOne(string $client): void
+    {
+        $server = $this->started(CacheServer::redis(['--rename-command', 'XADD', '', '--rename-command', 'XRANGE', '', '--rename-command', 'XREVRANGE', '']));
+        $logger = new MemoryLogger();
+        $cache = Cache::open("array: > redis+unix:{$server->socket}?client={$client}&" . self::OPTIONS, logger: $logger);
+        self::assertTrue($cache->set('key', 'value'));
+        self::assertSame('value', $cache->get('key'), 'All reads go to the far store.');
+        self::assertStringContainsString(self::LACKS, print_r($logger->contexts, true));
     }
 
     #[TestWith(['phpredis'])]

@@ -46,6 +46,12 @@ final class ErrorReply
         return $this->is('NOPERM') || preg_match('/^ERR (The user executing the script can\'t|ACL failure in script)/', $this->message) === 1;
     }
 
+    /** Whether it does not have a command: it is older than that, or its configuration has taken it away. A script's has no code of its own. */
+    public function isOfAMissingCommand(): bool
+    {
+        return preg_match('/unknown (redis )?command/i', $this->message) === 1;
+    }
+
     /** Whether it is one of these codes. What a script has met stands behind words of the server's own until Redis 6. */
     public function is(string ...$codes): bool
     {

@@ -312,6 +312,7 @@ final class Scripts
                     match (true) {
                         $reply->isOfRights() => self::RIGHTS,
                         $reply->is('TRYAGAIN') => 'wait until the slot has moved to another master',
+                        $reply->isOfAMissingCommand() => 'see that it is Redis 6.2 or later, or Valkey, and that its configuration takes no command away',
                         default => 'see its configuration',
                     },
                     takesNothing: $reply->takesNothing(),
