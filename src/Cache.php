@@ -8,10 +8,10 @@ use Larder\Cache\Batches;
 use Larder\Cache\Counting;
 use Larder\Cache\Envelope;
 use Larder\Cache\Gate;
-use Larder\Cache\Generation;
 use Larder\Cache\Journal;
 use Larder\Cache\Lifetimes;
 use Larder\Cache\Misses;
+use Larder\Cache\MissTokens;
 use Larder\Cache\Names;
 use Larder\Cache\OwnTags;
 use Larder\Cache\Request;
@@ -375,7 +375,7 @@ final class Cache
                 $items[$key] = Item::found($key, $found->value, $item->expiry, $item->version, $item->tags);
             } elseif ($judges ??= $this->can(Capability::Tokens)) {
                 // Only what is there past its time has none.
-                $tokens[$key] = $fetched->tokens[$key] ?? ($item === null ? Generation::unknown() : $this->tokenNow($key));
+                $tokens[$key] = $fetched->tokens[$key] ?? ($item === null ? MissTokens::unknown() : $this->tokenNow($key));
             }
         }
         $this->misses?->dropAll($items);
@@ -1445,7 +1445,7 @@ final class Cache
     /** @return Token one that refuses every write, if the store is unavailable */
     private function tokenNow(string $key): Token
     {
-        return $this->gate->attempt(static fn(Store $store): Token => $store->token($key)) ?? Generation::unknown();
+        return $this->gate->attempt(static fn(Store $store): Token => $store->token($key)) ?? MissTokens::unknown();
     }
 
     /**

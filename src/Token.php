@@ -14,7 +14,7 @@ namespace Larder;
 final class Token
 {
     /**
-     * @param string $epoch the random name of one life of the store's clock; '' where the store judges nothing
+     * @param string $epoch the random name of the store's contents (see the glossary); '' where the store judges nothing
      * @param int    $clock the store's logical time when the token was taken
      */
     public function __construct(

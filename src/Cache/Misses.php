@@ -11,25 +11,25 @@ use Larder\Token;
  * moment before its value was computed. No token of another key can judge it: stores count by key or by groups of keys. A key that was
  * never missed is no fill at all.
  *
- * A process may never say that another request begins. So misses are kept in two generations. When the younger one is old enough or full,
+ * A process may never say that another request begins. So misses are kept in two spans. When the younger one is old enough or full,
  * it takes the place of the older one, which goes. A miss is known for half an hour at least, or until there were 130,000 others.
  */
 final class Misses
 {
-    /** Seconds in which misses are of one generation. */
+    /** Seconds of a span. */
     private const SPAN = 1_800;
 
     /** Moments of misses that are remembered. Of a miss without one, all of the process's own invalidations are younger. */
     private const MOST_MOMENTS = 65_536;
 
-    private Generation $young;
+    private MissTokens $young;
 
-    private ?Generation $old = null;
+    private ?MissTokens $old = null;
 
     /** @var array<array-key, int> of own invalidations the last before the miss, if there was one; by key */
     private array $moments = [];
 
-    /** When the young generation began; seconds of the clock. */
+    /** When the young span began; seconds of the clock. */
     private int $since;
 
     /** @var \Closure(): int */
@@ -52,7 +52,7 @@ final class Misses
         $age = $this->age();
         if ($age >= self::SPAN || $this->young->isFull()) {
             $this->old = $age < 2 * self::SPAN ? $this->young : null;
-            $this->young = new Generation();
+            $this->young = new MissTokens();
             $this->since += $age;
         }
         // The first miss counts: what is stored later may have been computed since then.
@@ -70,7 +70,7 @@ final class Misses
      */
     public function noteUnknown(array $keys, ?OwnTags $own = null): void
     {
-        $unknown = Generation::unknown();
+        $unknown = MissTokens::unknown();
         foreach ($keys as $key) {
             $this->note($key, $unknown, $own);
         }
@@ -123,7 +123,7 @@ final class Misses
 
     public function clear(): void
     {
-        $this->young = new Generation();
+        $this->young = new MissTokens();
         $this->old = null;
         $this->moments = [];
         $this->since = ($this->clock)();
@@ -134,7 +134,7 @@ final class Misses
         return $this->young->has($key) || $this->old?->has($key) === true;
     }
 
-    /** Seconds since the young generation began. */
+    /** Seconds since the young span began. */
     private function age(): int
     {
         return ($this->clock)() - $this->since;

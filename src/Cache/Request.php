@@ -81,7 +81,7 @@ final class Request
     {
         $isKnown = !$this->isDue && $this->store->requestToken('request') !== null;
         if (!$isKnown && !isset($this->earlier[$this->taken])) {
-            $this->earlier[$this->taken] = [$this->moment, Generation::unknown()];
+            $this->earlier[$this->taken] = [$this->moment, MissTokens::unknown()];
         }
     }
 

@@ -27,17 +27,17 @@ use Larder\Token;
 /**
  * Items in Memcached: for several machines.
  *
- *     prefix!clock                       of each server: the generation, the tick, and which slots of tags there are (see TagVersions)
- *     prefix:<generation>:k:<key>        an item, if the key is short and printable (see Entry)
- *     prefix:<generation>:h:<sha256>     an item of any other key, which is inside and compared
- *     prefix:<generation>:p:<random>:<n> a piece of a value that is too large for one item (see Values)
- *     prefix!<generation>:t<n>           when tags were last invalidated
+ *     prefix!clock                       of each server: the epoch, the tick, and which slots of tags there are (see TagVersions)
+ *     prefix:<epoch>:k:<key>             an item, if the key is short and printable (see Entry)
+ *     prefix:<epoch>:h:<sha256>          an item of any other key, which is inside and compared
+ *     prefix:<epoch>:p:<random>:<n>      a piece of a value that is too large for one item (see Values)
+ *     prefix!<epoch>:t<n>                when tags were last invalidated
  *     prefix!lease:<name>                a lease
  *
  * A read asks for the clock along with the items, and with the slots of tags that these needed last time: one round trip. It
  * takes a second one if a tag was invalidated since an item was stored, and the item's slots are not known yet. A write asks
  * for the clock and the item first, to swap the item. That is two round trips, and two more for a key that was never read. A clear
- * changes the generation, and so all names.
+ * changes the epoch, and so all names.
  *
  * A miss leaves a hole under the item's name, with a random lineage that becomes the token. Every stored item has a lineage. A
  * write begins another one, and a delete leaves none. A fill is swapped in only if the lineage is the one of its token. So a

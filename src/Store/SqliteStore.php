@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Store;
 
 use Larder\Cache\Counter;
-use Larder\Cache\Generation;
+use Larder\Cache\MissTokens;
 use Larder\Capability;
 use Larder\Dsn;
 use Larder\Exception;
@@ -518,9 +518,9 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
         try {
             $token = $tables->rows->look([])[1];
 
-            return $this->log()->head() === $head ? $token : Generation::unknown();
+            return $this->log()->head() === $head ? $token : MissTokens::unknown();
         } catch (StoreUnavailable) {
-            return Generation::unknown();
+            return MissTokens::unknown();
         }
     }
 

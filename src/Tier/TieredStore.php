@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Larder\Tier;
 
 use Larder\Cache\Far;
-use Larder\Cache\Generation;
+use Larder\Cache\MissTokens;
 use Larder\Capability;
 use Larder\Exception\InvalidOption;
 use Larder\Exception\StoreUnavailable;
@@ -345,7 +345,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
      */
     private static function without(array $unknown, array $keys, Fetched $found, StoreUnavailable $failure): Fetched
     {
-        return $found->items === [] ? throw $failure : self::merged($keys, $found, new Fetched([], array_fill_keys($unknown, Generation::unknown()), failure: $failure));
+        return $found->items === [] ? throw $failure : self::merged($keys, $found, new Fetched([], array_fill_keys($unknown, MissTokens::unknown()), failure: $failure));
     }
 
     /**

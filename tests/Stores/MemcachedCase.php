@@ -42,20 +42,20 @@ abstract class MemcachedCase extends NamedStoreCase
         foreach (self::$servers as $number => $server) {
             $client = new \Memcached();
             $client->addServer($server->socket, 0);
-            $generation = $client->get('test!clock');
-            $generation = \is_string($generation) ? substr($generation, 0, 16) : '';
+            $epoch = $client->get('test!clock');
+            $epoch = \is_string($epoch) ? substr($epoch, 0, 16) : '';
             yield "the clock of server {$number}" => static function () use ($client): void {
                 $client->delete('test!clock');
             };
-            yield "the slots of server {$number}" => static function () use ($client, $generation): void {
-                $client->deleteMulti(array_map(static fn(int $slot): string => "test!{$generation}:t{$slot}", range(0, TagSlot::SLOTS - 1)));
+            yield "the slots of server {$number}" => static function () use ($client, $epoch): void {
+                $client->deleteMulti(array_map(static fn(int $slot): string => "test!{$epoch}:t{$slot}", range(0, TagSlot::SLOTS - 1)));
             };
             yield "all of server {$number}" => static function () use ($client): void {
                 $client->flush();
             };
-            $all[] = static function () use ($client, $generation): void {
+            $all[] = static function () use ($client, $epoch): void {
                 foreach (['deleted', 'overwritten', 'h:' . hash('sha256', 'tag late')] as $key) {
-                    $client->delete("test:{$generation}:" . (str_contains($key, ':') ? $key : "k:{$key}"));
+                    $client->delete("test:{$epoch}:" . (str_contains($key, ':') ? $key : "k:{$key}"));
                 }
             };
         }

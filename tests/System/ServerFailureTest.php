@@ -426,11 +426,11 @@ final class ServerFailureTest extends TestCase
             self::assertSame($value, $cache->get('key'));
             $clock = $client->get('x!clock');
             self::assertIsString($clock);
-            $generation = substr($clock, 0, 16);
-            $manifest = $client->get("x:{$generation}:k:key");
+            $epoch = substr($clock, 0, 16);
+            $manifest = $client->get("x:{$epoch}:k:key");
             self::assertIsString($manifest);
             self::assertMatchesRegularExpression('/[0-9a-f]{16};3;[0-9a-f]{32}$/D', $manifest);
-            $piece = "x:{$generation}:p:" . substr($manifest, -51, 16) . ':1';
+            $piece = "x:{$epoch}:p:" . substr($manifest, -51, 16) . ':1';
             self::assertTrue($harm === 'delete' ? $client->delete($piece) : $client->set($piece, str_repeat('x', 1_000_000)));
             self::assertNull($cache->get('key'));
         }
@@ -444,17 +444,17 @@ final class ServerFailureTest extends TestCase
         $client->addServer($this->server->socket ?? '', 0);
         $clock = $client->get('x!clock');
         self::assertIsString($clock);
-        $generation = substr($clock, 0, 16);
+        $epoch = substr($clock, 0, 16);
         foreach (['', 'not ours', str_repeat("\4", 40), str_repeat("\xff", 200)] as $foreign) {
-            $client->set("x:{$generation}:k:key", $foreign);
+            $client->set("x:{$epoch}:k:key", $foreign);
             self::assertNull($cache->get('key'));
             self::assertSame('computed', $cache->remember('key', static fn(): string => 'computed'));
             self::assertSame('computed', $cache->get('key'));
-            $client->set("x:{$generation}:k:key", $foreign);
+            $client->set("x:{$epoch}:k:key", $foreign);
             self::assertTrue($cache->add('key', 'added', tags: ['tag']));
             self::assertSame('added', $cache->get('key'));
             for ($slot = 0; $slot < 256; $slot++) {
-                $client->set("x!{$generation}:t{$slot}", $foreign);
+                $client->set("x!{$epoch}:t{$slot}", $foreign);
             }
             self::assertTrue($cache->invalidateTags(['another']));
             self::assertTrue($cache->set('other', 1, tags: ['tag']));

@@ -44,11 +44,11 @@ final class Entries
      *
      * @throws StoreUnavailable
      */
-    public function lives(string $key, string $generation, ?array $there): bool
+    public function lives(string $key, string $epoch, ?array $there): bool
     {
         $entry = $there === null ? null : $this->living($key, $there[0]);
 
-        return $entry !== null && $this->values->of($key, $entry, $generation) !== $this->values->nothing;
+        return $entry !== null && $this->values->of($key, $entry, $epoch) !== $this->values->nothing;
     }
 
     /**

@@ -19,11 +19,11 @@ final class Names
         return Entry::parse($bytes, $this->kept($key));
     }
 
-    public function item(string $key, string $generation): string
+    public function item(string $key, string $epoch): string
     {
         return $this->isHashed($key)
-            ? "{$this->prefix}{$generation}:h:" . hash('sha256', $key)
-            : "{$this->prefix}{$generation}:k:{$key}";
+            ? "{$this->prefix}{$epoch}:h:" . hash('sha256', $key)
+            : "{$this->prefix}{$epoch}:k:{$key}";
     }
 
     /** @return string what has to be inside an entry, as its name does not tell it; '': nothing */

@@ -31,7 +31,7 @@ final class Reading
      */
     public function announce(array $keys): void
     {
-        if ($this->clock->knownGeneration() !== '') {
+        if ($this->clock->knownEpoch() !== '') {
             $this->server->announce($this->all($keys));
         }
     }
@@ -39,7 +39,7 @@ final class Reading
     /**
      * @param non-empty-list<string> $keys
      *
-     * @return array{string, array<array-key, string>} the generation, and what was found by name
+     * @return array{string, array<array-key, string>} the epoch, and what was found by name
      *
      * @throws StoreUnavailable
      */
@@ -51,31 +51,31 @@ final class Reading
     /**
      * @param list<string> $keys
      *
-     * @return array{string, array<array-key, array{string, int|float}>} the generation; and by key what is there
+     * @return array{string, array<array-key, array{string, int|float}>} the epoch; and by key what is there
      */
     public function swappable(array $keys): array
     {
         if ($keys === []) {
             $this->clock->refresh();
 
-            return [$this->clock->generation(), []];
+            return [$this->clock->epoch(), []];
         }
-        [$generation, $found] = $this->look($keys, $this->server->swappable(...), static fn(array $there): string => $there[0]);
+        [$epoch, $found] = $this->look($keys, $this->server->swappable(...), static fn(array $there): string => $there[0]);
         $there = [];
         foreach ($keys as $key) {
-            $name = $this->names->item($key, $generation);
+            $name = $this->names->item($key, $epoch);
             if (isset($found[$name])) {
                 $there[$key] = $found[$name];
             }
         }
 
-        return [$generation, $there];
+        return [$epoch, $there];
     }
 
     /** @return ?array{string, int|float} what lies there now */
-    public function again(string $key, string $generation): ?array
+    public function again(string $key, string $epoch): ?array
     {
-        $name = $this->names->item($key, $generation);
+        $name = $this->names->item($key, $epoch);
 
         return $this->server->swappable([$name])[$name] ?? null;
     }
@@ -89,18 +89,18 @@ final class Reading
      * @param \Closure(non-empty-list<string>): array<array-key, T> $read
      * @param \Closure(T): string                                   $bytes
      *
-     * @return array{string, array<array-key, T>} the generation, and what was found by name
+     * @return array{string, array<array-key, T>} the epoch, and what was found by name
      */
     private function look(array $keys, \Closure $read, \Closure $bytes): array
     {
         do {
-            $generation = $this->clock->generation();
+            $epoch = $this->clock->epoch();
             $found = $read($this->all($keys));
             $clock = $found[$this->clock->name()] ?? null;
             $this->clock->take($clock === null ? null : $bytes($clock));
-        } while ($generation !== $this->clock->knownGeneration());
+        } while ($epoch !== $this->clock->knownEpoch());
 
-        return [$generation, $found];
+        return [$epoch, $found];
     }
 
     /**
@@ -110,12 +110,12 @@ final class Reading
      */
     private function all(array $keys): array
     {
-        $generation = $this->clock->generation();
+        $epoch = $this->clock->epoch();
         $names = [$this->clock->name() => true];
         foreach ($keys as $key) {
-            $names[$this->names->item($key, $generation)] = true;
+            $names[$this->names->item($key, $epoch)] = true;
             foreach ($this->known[$key] ?? [] as $slot) {
-                $names[$this->clock->slotName($generation, $slot)] = true;
+                $names[$this->clock->slotName($epoch, $slot)] = true;
             }
         }
 

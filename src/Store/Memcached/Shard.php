@@ -60,11 +60,11 @@ final class Shard
      */
     public function fetch(array $keys): array
     {
-        [$generation, $found] = $this->reading->values($keys);
+        [$epoch, $found] = $this->reading->values($keys);
         $now = time();
         $entries = $needed = [];
         foreach ($keys as $key) {
-            $bytes = $found[$this->names->item($key, $generation)] ?? null;
+            $bytes = $found[$this->names->item($key, $epoch)] ?? null;
             $entry = $bytes === null ? null : $this->names->entry($key, $bytes);
             $entries[$key] = $entry;
             if ($entry !== null && $entry->tags !== []) {
@@ -78,10 +78,10 @@ final class Shard
         foreach ($keys as $key) {
             $entry = $entries[$key];
             $verdict = $this->entries->verdict($entry, $now);
-            $value = $verdict === Verdict::Dead || $entry === null ? $this->values->nothing : $this->values->of($key, $entry, $generation);
+            $value = $verdict === Verdict::Dead || $entry === null ? $this->values->nothing : $this->values->of($key, $entry, $epoch);
             $item = $value === $this->values->nothing || $entry === null ? null : Item::found($key, $value, $entry->expiry, $entry->version, $entry->tags);
             $isStale = $item !== null && $verdict === Verdict::Stale;
-            $fetched[$key] = [$item, $item !== null && !$isStale ? null : $this->tokens->of($key, $generation, $entry, $isStale), $isStale];
+            $fetched[$key] = [$item, $item !== null && !$isStale ? null : $this->tokens->of($key, $epoch, $entry, $isStale), $isStale];
         }
 
         return $fetched;
@@ -90,10 +90,10 @@ final class Shard
     /** @throws StoreUnavailable */
     public function token(string $key): Token
     {
-        [$generation, $found] = $this->reading->swappable([$key]);
+        [$epoch, $found] = $this->reading->swappable([$key]);
         $bytes = $found[$key][0] ?? null;
 
-        return $this->tokens->of($key, $generation, $bytes === null ? null : $this->names->entry($key, $bytes), true);
+        return $this->tokens->of($key, $epoch, $bytes === null ? null : $this->names->entry($key, $bytes), true);
     }
 
     /**
@@ -107,15 +107,15 @@ final class Shard
     public function save(array $items, array $payloads, SaveMode $mode): array
     {
         $keys = array_values(array_unique(array_map(static fn(Item $item): string => $item->key, $items)));
-        [$generation, $found] = $this->reading->swappable($keys);
-        if ($this->makeHoles($items, $mode, $generation, $found)) {
-            [$generation, $found] = $this->reading->swappable($keys);
+        [$epoch, $found] = $this->reading->swappable($keys);
+        if ($this->makeHoles($items, $mode, $epoch, $found)) {
+            [$epoch, $found] = $this->reading->swappable($keys);
         }
         $unsaved = $seen = [];
         foreach ($items as $i => $item) {
-            $there = isset($seen[$item->key]) ? $this->reading->again($item->key, $generation) : $found[$item->key] ?? null;
+            $there = isset($seen[$item->key]) ? $this->reading->again($item->key, $epoch) : $found[$item->key] ?? null;
             $seen[$item->key] = true;
-            if (!$this->saveOne($item, $payloads[$i], $mode, $generation, $there)) {
+            if (!$this->saveOne($item, $payloads[$i], $mode, $epoch, $there)) {
                 $unsaved[] = $i;
             }
         }
@@ -130,12 +130,12 @@ final class Shard
      * @param array<int, Item>                              $items
      * @param array<array-key, array{string, int|float}> $found what is there, by key
      */
-    private function makeHoles(array $items, SaveMode $mode, string $generation, array $found): bool
+    private function makeHoles(array $items, SaveMode $mode, string $epoch, array $found): bool
     {
         $made = false;
         foreach ($items as $item) {
             if (!isset($found[$item->key]) && $item->token === null && $mode !== SaveMode::Replace && ($item->ttl === null || $item->ttl > 0)) {
-                $this->entries->put(null, $this->names->item($item->key, $generation), Entry::hole(), $item->key);
+                $this->entries->put(null, $this->names->item($item->key, $epoch), Entry::hole(), $item->key);
                 $made = true;
             }
         }
@@ -152,13 +152,13 @@ final class Shard
      */
     public function delete(array $keys, ?Token $token): array
     {
-        [$generation, $found] = $this->reading->swappable($keys);
+        [$epoch, $found] = $this->reading->swappable($keys);
         $existed = [];
         foreach ($keys as $key) {
             $there = $found[$key] ?? null;
-            $name = $this->names->item($key, $generation);
-            while ($there !== null && ($token === null || $this->tokens->descends($key, $generation, $there, $token))) {
-                $lives = $this->entries->lives($key, $generation, $there);
+            $name = $this->names->item($key, $epoch);
+            while ($there !== null && ($token === null || $this->tokens->descends($key, $epoch, $there, $token))) {
+                $lives = $this->entries->lives($key, $epoch, $there);
                 // The very entry that was looked at: what others store or take meanwhile is theirs to tell of.
                 $outcome = $token === null
                     ? $this->server->remove($there[1], $name)
@@ -173,7 +173,7 @@ final class Shard
                     }
                     break;
                 }
-                $there = $this->reading->again($key, $generation);
+                $there = $this->reading->again($key, $epoch);
             }
         }
 
@@ -183,15 +183,15 @@ final class Shard
     /** @throws StoreUnavailable */
     public function increment(string $key, int $by, int $initial, ?int $ttl): int
     {
-        [$generation, $found] = $this->reading->swappable([$key]);
-        for ($there = $found[$key] ?? null; ; $there = $this->reading->again($key, $generation)) {
+        [$epoch, $found] = $this->reading->swappable([$key]);
+        for ($there = $found[$key] ?? null; ; $there = $this->reading->again($key, $epoch)) {
             $entry = $there === null ? null : $this->entries->living($key, $there[0]);
-            $value = $entry === null ? $this->values->nothing : $this->values->of($key, $entry, $generation);
+            $value = $entry === null ? $this->values->nothing : $this->values->of($key, $entry, $epoch);
             if ($value === $this->values->nothing) {
                 $entry = null;
             }
             $sum = Counter::sum($key, $entry === null ? $initial : $value, $by);
-            $name = $this->names->item($key, $generation);
+            $name = $this->names->item($key, $epoch);
             if ($entry === null && $ttl !== null && $ttl <= 0) {
                 // A write all the same: of the very entry that was looked at, as others may have begun a counter meanwhile.
                 $outcome = $there === null ? Outcome::Stored : $this->server->remove($there[1], $name);
@@ -225,22 +225,22 @@ final class Shard
      */
     public function touch(array $keys, ?int $ttl): array
     {
-        [$generation, $found] = $this->reading->swappable($keys);
+        [$epoch, $found] = $this->reading->swappable($keys);
         $expiry = Ttl::expiry($ttl, time());
         $touched = [];
         foreach ($keys as $key) {
-            for ($there = $found[$key] ?? null; $there !== null; $there = $this->reading->again($key, $generation)) {
+            for ($there = $found[$key] ?? null; $there !== null; $there = $this->reading->again($key, $epoch)) {
                 $entry = $this->entries->living($key, $there[0]);
                 if ($entry === null) {
                     break;
                 }
-                foreach ($this->values->pieces($entry, $generation) as $piece) {
+                foreach ($this->values->pieces($entry, $epoch) as $piece) {
                     if (!$this->server->touch($piece, $expiry)) {
                         continue 3;
                     }
                 }
                 $touchedEntry = $entry->with($expiry, $entry->payload, $entry->lineage);
-                if ($this->entries->swap($there[1], $this->names->item($key, $generation), $touchedEntry, $key) === Outcome::Stored) {
+                if ($this->entries->swap($there[1], $this->names->item($key, $epoch), $touchedEntry, $key) === Outcome::Stored) {
                     $touched[] = $key;
                     break;
                 }
@@ -268,16 +268,16 @@ final class Shard
     }
 
     /** @param ?array{string, int|float} $there what lies there, and what a swap has to name */
-    private function saveOne(Item $item, string $payload, SaveMode $mode, string $generation, ?array $there): bool
+    private function saveOne(Item $item, string $payload, SaveMode $mode, string $epoch, ?array $there): bool
     {
-        $name = $this->names->item($item->key, $generation);
+        $name = $this->names->item($item->key, $epoch);
         $entry = null;
         $isDead = $item->ttl !== null && $item->ttl <= 0;
-        for (; ; $there = $this->reading->again($item->key, $generation)) {
-            if ($mode !== SaveMode::Set && $this->entries->lives($item->key, $generation, $there) !== ($mode === SaveMode::Replace)) {
+        for (; ; $there = $this->reading->again($item->key, $epoch)) {
+            if ($mode !== SaveMode::Set && $this->entries->lives($item->key, $epoch, $there) !== ($mode === SaveMode::Replace)) {
                 return false;
             }
-            if ($item->token !== null && !($there !== null && $this->tokens->descends($item->key, $generation, $there, $item->token)
+            if ($item->token !== null && !($there !== null && $this->tokens->descends($item->key, $epoch, $there, $item->token)
                 && $this->clock->verdict($item->tags, $item->token->clock, time()) === Verdict::Live)) {
                 return false;
             }
@@ -300,7 +300,7 @@ final class Shard
             if ($isDead) {
                 $outcome = $this->entries->swap($there[1], $name, Entry::hole($lineage), $item->key);
             } else {
-                $entry ??= $this->values->fitting($this->entry($item, $payload), $generation);
+                $entry ??= $this->values->fitting($this->entry($item, $payload), $epoch);
                 $outcome = $entry === null
                     ? Outcome::NoRoom
                     : $this->entries->swap($there[1], $name, $entry->with($entry->expiry, $entry->payload, $lineage ?? $entry->lineage), $item->key);

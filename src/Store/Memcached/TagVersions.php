@@ -11,8 +11,8 @@ use Larder\Store\Verdict;
 /**
  * The logical time of the items on one server, and when their tags were last invalidated:
  *
- *     prefix!clock                   generation 16 | tick 8 | one bit for each slot that there is 256
- *     prefix!<generation>:t<n>       a slot of tags (see TagSlot)
+ *     prefix!clock                   epoch 16 | tick 8 | one bit for each slot that there is 256
+ *     prefix!<epoch>:t<n>            a slot of tags (see TagSlot)
  *
  * Only invalidations move the tick. An invalidation that reads the tick c kills items with a version of at most c. It writes
  * c + 1 into the slots, and then into the clock, with the slots' bits. A process that reads that clock sees the slots, or that
@@ -24,13 +24,13 @@ use Larder\Store\Verdict;
  * have written into a slot that was lost before its bit was in the clock. It notices, because it reads its slots again when the
  * bits are there, and begins again.
  *
- * A clock that is lost takes its generation along, and with it all items and slots, whose names have the generation in them.
+ * A clock that is lost takes its epoch along, and with it all items and slots, whose names have the epoch in them.
  */
 final class TagVersions
 {
     private const BYTES = 24 + (TagSlot::SLOTS >> 3);
 
-    private string $generation = '';
+    private string $epoch = '';
 
     private int $tick = 0;
 
@@ -55,23 +55,23 @@ final class TagVersions
     }
 
     /**
-     * The generation as far as it is known, for names that are read together with the clock.
+     * The epoch as far as it is known, for names that are read together with the clock.
      *
      * @throws StoreUnavailable
      */
-    public function generation(): string
+    public function epoch(): string
     {
-        if ($this->generation === '') {
+        if ($this->epoch === '') {
             $this->refresh();
         }
 
-        return $this->generation;
+        return $this->epoch;
     }
 
-    /** The generation as far as it is known; '': it is not. */
-    public function knownGeneration(): string
+    /** The epoch as far as it is known; '': it is not. */
+    public function knownEpoch(): string
     {
-        return $this->generation;
+        return $this->epoch;
     }
 
     /**
@@ -83,7 +83,7 @@ final class TagVersions
     {
         $this->slots = [];
         $tick = $bytes !== null && \strlen($bytes) === self::BYTES ? unpack('J', $bytes, 16) : false;
-        [$this->generation, $this->tick, $this->bits] = $bytes !== null && $tick !== false && \is_int($tick[1])
+        [$this->epoch, $this->tick, $this->bits] = $bytes !== null && $tick !== false && \is_int($tick[1])
             ? [substr($bytes, 0, 16), $tick[1], substr($bytes, 24)]
             : ['', 0, ''];
     }
@@ -96,10 +96,10 @@ final class TagVersions
     public function refresh(): void
     {
         $this->take($this->server->read([$this->name()])[$this->name()] ?? null);
-        while ($this->generation === '') {
+        while ($this->epoch === '') {
             [$bytes, $cas] = $this->server->swappable([$this->name()])[$this->name()] ?? [null, 0];
             $this->take($bytes);
-            if ($this->generation === '') {
+            if ($this->epoch === '') {
                 $outcome = $bytes === null
                     ? $this->server->add($this->name(), self::anew(), null)
                     : $this->server->swap($cas, $this->name(), self::anew(), null);
@@ -153,9 +153,9 @@ final class TagVersions
         return array_keys($needed);
     }
 
-    public function slotName(string $generation, int $slot): string
+    public function slotName(string $epoch, int $slot): string
     {
-        return "{$this->internal}{$generation}:t{$slot}";
+        return "{$this->internal}{$epoch}:t{$slot}";
     }
 
     /**
@@ -171,7 +171,7 @@ final class TagVersions
         $names = [];
         foreach ($numbers as $slot) {
             if (!\array_key_exists($slot, $this->slots)) {
-                $names[$slot] = $this->slotName($this->generation, $slot);
+                $names[$slot] = $this->slotName($this->epoch, $slot);
             }
         }
         $missing = array_values(array_filter($names, static fn(string $name): bool => !isset($found[$name])));
@@ -182,10 +182,10 @@ final class TagVersions
         }
         $lost = array_keys(array_filter($names, fn(int $slot): bool => $this->has($slot) && $this->isLost($this->slots[$slot] ?? null), \ARRAY_FILTER_USE_KEY));
         if ($lost !== []) {
-            $known = [$this->generation, $this->tick, $this->bits, $this->slots];
+            $known = [$this->epoch, $this->tick, $this->bits, $this->slots];
             $this->change(array_fill_keys($lost, []), 0, 0);
             // This operation goes on with what it has read in one go.
-            [$this->generation, $this->tick, $this->bits, $this->slots] = $known;
+            [$this->epoch, $this->tick, $this->bits, $this->slots] = $known;
         }
     }
 
@@ -223,7 +223,7 @@ final class TagVersions
      */
     private function change(array $slots, int $tick, int $serveStale): void
     {
-        $generation = $this->generation;
+        $epoch = $this->epoch;
         $now = time();
         do {
             $reached = $tick;
@@ -235,11 +235,11 @@ final class TagVersions
 
                     return $bytes;
                 }));
-                if ($this->generation !== $generation) {
+                if ($this->epoch !== $epoch) {
                     return;
                 }
             }
-            if (!$this->advance($generation, $reached, array_keys($slots))) {
+            if (!$this->advance($epoch, $reached, array_keys($slots))) {
                 return;
             }
         } while (!$this->hasReached($slots, $tick, $now));
@@ -252,8 +252,8 @@ final class TagVersions
      */
     private function changeSlot(int $slot, \Closure $change): int
     {
-        $generation = $this->generation;
-        $name = $this->slotName($generation, $slot);
+        $epoch = $this->epoch;
+        $name = $this->slotName($epoch, $slot);
         while (true) {
             [$bytes, $cas] = $this->server->swappable([$name])[$name] ?? [null, 0];
             if ($bytes === null) {
@@ -265,7 +265,7 @@ final class TagVersions
             $floor = 0;
             if ($this->isLost($bytes)) {
                 $this->refresh();
-                if ($this->generation !== $generation) {
+                if ($this->epoch !== $epoch) {
                     return 0;
                 }
                 $floor = $this->has($slot) || !TagSlot::isOne($bytes) ? $this->tick + 1 : 0;
@@ -286,21 +286,21 @@ final class TagVersions
     /**
      * @param list<int> $slots
      *
-     * @return bool false: another generation has begun, and everything is dead
+     * @return bool false: another epoch has begun, and everything is dead
      */
-    private function advance(string $generation, int $reached, array $slots): bool
+    private function advance(string $epoch, int $reached, array $slots): bool
     {
         while (true) {
             [$bytes, $cas] = $this->server->swappable([$this->name()])[$this->name()] ?? [null, 0];
             $this->take($bytes);
-            if ($this->generation !== $generation) {
+            if ($this->epoch !== $epoch) {
                 return false;
             }
             $bits = $this->bits;
             foreach ($slots as $slot) {
                 $bits[$slot >> 3] = \chr(\ord($bits[$slot >> 3]) | 1 << ($slot & 7));
             }
-            $next = $generation . pack('J', max($this->tick, $reached)) . $bits;
+            $next = $epoch . pack('J', max($this->tick, $reached)) . $bits;
             if ($next === $bytes) {
                 return true;
             }
@@ -321,10 +321,10 @@ final class TagVersions
      */
     private function hasReached(array $slots, int $tick, int $now): bool
     {
-        $names = array_map(fn(int $slot): string => $this->slotName($this->generation, $slot), array_keys($slots));
+        $names = array_map(fn(int $slot): string => $this->slotName($this->epoch, $slot), array_keys($slots));
         $found = $names === [] ? [] : $this->server->read($names);
         foreach ($slots as $slot => $tags) {
-            $bytes = $found[$this->slotName($this->generation, $slot)] ?? null;
+            $bytes = $found[$this->slotName($this->epoch, $slot)] ?? null;
             if ($bytes === null) {
                 continue;
             }

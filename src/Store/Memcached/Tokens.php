@@ -31,15 +31,15 @@ final class Tokens
      *
      * @throws StoreUnavailable
      */
-    public function of(string $key, string $generation, ?Entry $entry, bool $mayStay): Token
+    public function of(string $key, string $epoch, ?Entry $entry, bool $mayStay): Token
     {
-        $name = $this->names->item($key, $generation);
+        $name = $this->names->item($key, $epoch);
         for ($tries = 0; $tries < self::TRIES; $tries++) {
             $lasts = $entry !== null && ($entry->kind === Entry::HOLE || $mayStay || $entry->expiry === null || $entry->expiry + Entries::LINGERS > time() + self::LASTS);
             if ($lasts) {
-                return new Token($generation . $entry->lineage, $this->clock->tick());
+                return new Token($epoch . $entry->lineage, $this->clock->tick());
             }
-            $there = $entry === null ? null : $this->reading->again($key, $generation);
+            $there = $entry === null ? null : $this->reading->again($key, $epoch);
             $before = $there === null ? null : $this->names->entry($key, $there[0]);
             if ($entry !== null && $before?->lineage !== $entry->lineage) {
                 [$entry, $mayStay] = [$before, $before !== null];
@@ -48,13 +48,13 @@ final class Tokens
             $hole = Entry::hole($before?->lineage);
             $outcome = $this->entries->put($there, $name, $hole, $key);
             if ($outcome === Outcome::Stored) {
-                return new Token($generation . $hole->lineage, $this->clock->tick());
+                return new Token($epoch . $hole->lineage, $this->clock->tick());
             }
             if ($outcome === Outcome::NoRoom) {
                 break;
             }
             // Another process has been here meanwhile. A fill may descend from what it left.
-            $there = $this->reading->again($key, $generation);
+            $there = $this->reading->again($key, $epoch);
             $entry = $there === null ? null : $this->names->entry($key, $there[0]);
             $mayStay = $entry !== null;
             if ($there !== null && $entry === null) {
@@ -67,8 +67,8 @@ final class Tokens
     }
 
     /** @param array{string, int|float} $there */
-    public function descends(string $key, string $generation, array $there, Token $token): bool
+    public function descends(string $key, string $epoch, array $there, Token $token): bool
     {
-        return $token->epoch === $generation . ($this->names->entry($key, $there[0])->lineage ?? '');
+        return $token->epoch === $epoch . ($this->names->entry($key, $there[0])->lineage ?? '');
     }
 }

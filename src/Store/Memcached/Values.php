@@ -41,12 +41,12 @@ final class Values
      *
      * @throws StoreUnavailable
      */
-    public function of(string $key, Entry $entry, string $generation): mixed
+    public function of(string $key, Entry $entry, string $epoch): mixed
     {
         if ($entry->kind === Entry::VALUE) {
             return $this->payload->decode($entry->payload, $this->nothing, $key);
         }
-        $names = $this->pieces($entry, $generation);
+        $names = $this->pieces($entry, $epoch);
         if ($names === []) {
             return $this->nothing;
         }
@@ -66,7 +66,7 @@ final class Values
      *
      * @throws StoreUnavailable
      */
-    public function fitting(Entry $entry, string $generation): ?Entry
+    public function fitting(Entry $entry, string $epoch): ?Entry
     {
         if (\strlen($entry->payload) <= self::PIECE) {
             return $entry;
@@ -77,7 +77,7 @@ final class Values
         $random = bin2hex(random_bytes(8));
         $count = 0;
         for ($offset = 0; $offset < \strlen($entry->payload); $offset += self::PIECE) {
-            $name = "{$this->prefix}{$generation}:p:{$random}:{$count}";
+            $name = "{$this->prefix}{$epoch}:p:{$random}:{$count}";
             $count++;
             if ($this->server->set($name, substr($entry->payload, $offset, self::PIECE), $entry->expiry) !== Outcome::Stored) {
                 return null;
@@ -89,12 +89,12 @@ final class Values
     }
 
     /** @return list<string> the names of its pieces, if it has any */
-    public function pieces(Entry $entry, string $generation): array
+    public function pieces(Entry $entry, string $epoch): array
     {
         if ($entry->kind !== Entry::MANIFEST || preg_match(self::MANIFEST, $entry->payload, $parts) !== 1 || (int) $parts[2] > self::MOST_PIECES) {
             return [];
         }
 
-        return array_map(fn(int $number): string => "{$this->prefix}{$generation}:p:{$parts[1]}:{$number}", range(0, (int) $parts[2] - 1));
+        return array_map(fn(int $number): string => "{$this->prefix}{$epoch}:p:{$parts[1]}:{$number}", range(0, (int) $parts[2] - 1));
     }
 }

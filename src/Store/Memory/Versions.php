@@ -18,7 +18,7 @@ final class Versions
     /** A longer key is remembered by its hash: where two share one, a fill is refused for nothing. */
     private const LONGEST = 64;
 
-    /** The random name of this life of the clock. */
+    /** The epoch: a random name of the contents. */
     private readonly string $epoch;
 
     private int $tick = 1;

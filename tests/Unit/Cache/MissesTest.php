@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Larder\Tests\Unit\Cache;
 
 use Larder\Cache;
-use Larder\Cache\Generation;
 use Larder\Cache\Misses;
+use Larder\Cache\MissTokens;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Psr16\SimpleCache;
@@ -24,7 +24,7 @@ use PHPUnit\Framework\TestCase;
 
 /** By what a fill is judged that follows a miss. */
 #[CoversClass(Misses::class)]
-#[CoversClass(Generation::class)]
+#[CoversClass(MissTokens::class)]
 final class MissesTest extends TestCase
 {
     public function testAFillThatWasOvertakenIsRefused(): void

@@ -10,7 +10,7 @@ use Larder\Token;
  * The misses of a span of time. When there are too many tokens, the older half goes. Of those keys, only a hash of a few bytes stays: a
  * fill of them is refused, as it is unknown what has happened since.
  */
-final class Generation
+final class MissTokens
 {
     private const MOST_TOKENS = 32_768;
 
