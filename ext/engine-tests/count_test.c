@@ -344,6 +344,52 @@ TEST(counted_meanwhile,
     }
 }
 
+static larder_pool *beside;
+static uint64_t touched_to;
+
+static void touch_beside(void)
+{
+    const larder_key key = key_of("c");
+    CHECK(larder_touch(beside, &key, touched_to));
+}
+
+static uint64_t expiry_of(larder_pool *pool, const char *key)
+{
+    larder_hit hit;
+    const larder_key k = key_of(key);
+    REQUIRE(larder_get_pinned(pool, &k, &hit));
+    uint64_t expiry = larder_told_expiry(&hit.item->expiry);
+    larder_hit_drop(pool, &hit);
+    return expiry;
+}
+
+TEST(touched_meanwhile, "a touch that comes while a counter is written anew is not lost, at whichever moment")
+{
+    const uint64_t old[] = {LARDER_NO_EXPIRY, larder_expiry(clock_ms, 100)};
+    const uint64_t new[] = {larder_expiry(clock_ms, 500), LARDER_NO_EXPIRY, larder_expiry(clock_ms, 100)};
+    for (unsigned i = 0; i < 6; i++) {
+        bool met = true;
+        for (uint64_t skip = 0; met; skip++) {
+            larder_pool *pool = pool_timed(4 * MIB, true);
+            beside = pool_timed(4 * MIB, true);
+            const larder_key key = key_of("c");
+            int64_t result;
+            EQUAL(larder_increment(pool, &key, LARDER_COUNTER_MAX, 0, old[i % 2], &result), LARDER_COUNTED);
+            touched_to = new[i / 2];
+            uint64_t passed = fault_count(LARDER_AT_TOUCH);
+            fault_arm(0, skip, touch_beside);
+            EQUAL(counted(pool, "c", 1, 0), LARDER_COUNTER_MAX + 1);
+            fault_disarm();
+            met = fault_count(LARDER_AT_TOUCH) > passed;
+            EQUAL(expiry_of(pool, "c"), met ? touched_to : old[i % 2]);
+            CHECK_POOL(pool);
+            larder_pool_close(beside);
+            larder_pool_close(pool);
+            pool_remove("p", NULL);
+        }
+    }
+}
+
 TEST(raised_version, "a counter whose version was raised says so when it is written anew, too")
 {
     const larder_key key = key_of("c");

@@ -6,6 +6,7 @@
 #include "get.h"
 #include "index.h"
 #include "larder.h"
+#include "segment.h"
 #include "store.h"
 #include "token.h"
 
@@ -92,8 +93,33 @@ static enum larder_result store_int(larder_pool *pool, const larder_key *key, in
     return larder_store_entered(pool, key, &value, terms, &as);
 }
 
+/* After the new item has taken the old one's place: a touch that came before wrote to the old item; one that comes later
+ * finds the new one, and then its expiry is not the provisional one any more. A mover may turn the word of the new item
+ * meanwhile, with the provisional expiry in its copy. model/touch.pml: mover() */
+static void settle_expiry(larder_pool *pool, const larder_key *key, const larder_item *old, uint64_t provisional)
+{
+    larder_place place = larder_place_of(pool, key->hash);
+    larder_found found;
+    bool settled = false;
+    while (!settled && larder_find(pool, &place, key, &found)) {
+        /* seq_cst: after the word has changed, as a mover's look. */
+        uint64_t now = atomic_load_explicit(&old->expiry, memory_order_seq_cst), seen = provisional;
+        settled = found.item->version != old->version;
+        if (!settled) {
+            larder_segment_note_expiry(&pool->segments[found.segment], now);
+            LARDER_FAULT(LARDER_AT_SETTLE);
+            /* seq_cst: as a touch's, which looks at the word afterwards, too. */
+            settled = !atomic_compare_exchange_strong_explicit(&found.item->expiry, &seen, now, memory_order_seq_cst,
+                                                               memory_order_relaxed) ||
+                      atomic_load_explicit(found.at, memory_order_seq_cst) == found.word;
+        }
+        larder_found_drop(pool, &found);
+    }
+}
+
 /* In the place of that item, which is pinned. What is stored is the same item with another number, as if it had been
- * counted in place: as old, and with the same tags, so that what invalidates it meanwhile still does. */
+ * counted in place: as old, and with the same tags, so that what invalidates it meanwhile still does. It expires when
+ * the old one does, also if that is touched meanwhile. */
 static enum larder_result store_instead(larder_pool *pool, const larder_key *key, int64_t number,
                                         const larder_found *found)
 {
@@ -103,15 +129,20 @@ static enum larder_result store_instead(larder_pool *pool, const larder_key *key
                               .queue = (enum larder_list)(pool->segments[found->segment].queue % LARDER_QUEUES),
                               .visited = 1,
                               .level = larder_item_level(old)};
+    const uint64_t provisional = larder_provisional_expiry(larder_told_expiry(&old->expiry));
     const larder_terms terms = {.mode = LARDER_SET,
                                 .verb = LARDER_WRITE,
-                                .expiry = larder_told_expiry(&old->expiry),
+                                .expiry = provisional,
                                 .cost = old->cost,
                                 .tags_count = old->tags,
                                 .tags = larder_item_tags(old),
                                 .expected = found->word,
                                 .past = &past};
-    return store_int(pool, key, number, &terms);
+    enum larder_result stored = store_int(pool, key, number, &terms);
+    if (stored == LARDER_OK) {
+        settle_expiry(pool, key, old, provisional);
+    }
+    return stored;
 }
 
 /* Of a store that was neither done nor met by another change of the counter. */
