@@ -112,7 +112,13 @@ final class ApcuStore implements Store, Reads
             return $value;
         }
 
-        return $this->entries()->verdict($key, $value) === Verdict::Live ? $this->entries()->unwrapped($value, $default) : $default;
+        if ($this->entries()->verdict($key, $value) === Verdict::Live) {
+            return $this->entries()->unwrapped($value, $default);
+        }
+        // Others may have replaced it since it was fetched.
+        [$value, $verdict] = $this->entries()->look($key);
+
+        return $verdict === Verdict::Live ? $value : $default;
     }
 
     public function readMany(array $keys): Fetched

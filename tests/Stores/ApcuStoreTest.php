@@ -51,6 +51,64 @@ final class ApcuStoreTest extends SharedStoreCase
         self::assertSame('fresh', $this->value('key'));
     }
 
+    /** A fill that was overtaken lay dead in the place of the value that had overtaken it. */
+    public function testOfAFillAndAWriteThatMeetOneIsThere(): void
+    {
+        $this->beside(static fn(Store $store, string $key) => $store->save([new Item($key, 'written', 100)]), function (string $key, \Closure $meet): void {
+            $token = $this->store()->token($key);
+            $meet();
+            // To copy it takes a moment.
+            $this->store()->save([new Item($key, range(0, 50_000), 100, token: $token, fill: true)]);
+        }, fn(string $key) => self::assertSame('written', $this->value($key)), 50);
+    }
+
+    /** What was filled died a moment before the write that took its place. */
+    public function testWhatWasFilledIsThereUntilAWriteTakesItsPlace(): void
+    {
+        $this->beside(static fn(Store $store, string $key) => $store->save([new Item($key, 'written', 100)]), function (string $key, \Closure $meet): void {
+            $token = $this->store()->token($key);
+            self::assertSame([], $this->store()->save([new Item($key, 'filled', 100, token: $token, fill: true)]));
+            $meet();
+            do {
+                $read = $this->store()->fetch([$key])->items[$key]->value ?? null;
+            } while ($read === 'filled');
+            self::assertSame('written', $read);
+        }, static fn(string $key): null => null, 500);
+    }
+
+    /**
+     * Another process does something with a key whenever this one calls what it is given.
+     *
+     * @param \Closure(Store, string): mixed         $theirs
+     * @param \Closure(string, \Closure(): mixed): void $ours
+     * @param \Closure(string): mixed                $judge  when both are done
+     */
+    private function beside(\Closure $theirs, \Closure $ours, \Closure $judge, int $rounds): void
+    {
+        $ends = stream_socket_pair(\STREAM_PF_UNIX, \STREAM_SOCK_STREAM, 0);
+        self::assertIsArray($ends);
+        $child = pcntl_fork();
+        if ($child === 0) {
+            fclose($ends[0]);
+            while (($key = fgets($ends[1])) !== false) {
+                $theirs($this->store(), rtrim($key));
+                fwrite($ends[1], "\n");
+            }
+            posix_kill(posix_getpid(), \SIGKILL);
+        }
+        fclose($ends[1]);
+        try {
+            for ($round = 0; $round < $rounds; $round++) {
+                $ours("key {$round}", static fn(): int|false => fwrite($ends[0], "key {$round}\n"));
+                fgets($ends[0]);
+                $judge("key {$round}");
+            }
+        } finally {
+            fclose($ends[0]);
+            pcntl_waitpid($child, $status);
+        }
+    }
+
     public function testWhatIsReadIsFetchedToTheEndOfItsLife(): void
     {
         $this->store()->save([new Item('key', 'value', 2)]);

@@ -147,31 +147,44 @@ final class Changes
         if (!$may || !$this->isCurrent($item)) {
             return false;
         }
-        $isDead = $item->ttl !== null && $item->ttl <= 0;
-        if (!$item->fill && ($isDead || $mode !== SaveMode::Replace)) {
-            $this->keyVersions->move($item->key);
-        }
-        if ($isDead) {
+        $isWrite = !$item->fill;
+        if ($item->ttl !== null && $item->ttl <= 0) {
             $remove = fn(): bool => $mode !== SaveMode::Add && apcu_delete($this->prefix . $item->key) === true;
-            $item->fill ? $remove() : $this->changing($item->key, $remove);
+            $isWrite ? $this->changing($item->key, $remove, true) : $remove();
 
             return true;
-        }
-        $mark = null;
-        if ($item->fill && $item->token !== null) {
-            $mark = $this->keyVersions->marked($item->key, $item->ttl);
-            if ($mark === null || !$this->isUnchanged($item->key, $item->token)) {
-                $this->keyVersions->unmark($item->key);
-
-                return false;
-            }
         }
         if ($item->tags !== []) {
             $this->clock->beginTags();
         }
+        if ($isWrite) {
+            return $this->changing($item->key, fn(): bool => $this->put($item, $mode, $told), $mode !== SaveMode::Replace);
+        }
+
+        return $item->token === null ? $this->put($item, $mode, $told) : $this->section->atomically(fn(): bool => $this->fill($item, $item->token, $mode, $told));
+    }
+
+    /**
+     * Under APCu's lock. A fill that is overtaken between the look and the storing would lie there dead, in the place of what has overtaken
+     * it, and would be told to have been stored.
+     */
+    private function fill(Item $item, Token $token, SaveMode $mode, ?string $told): bool
+    {
+        $mark = $this->isUnchanged($item->key, $token) ? $this->keyVersions->marked($item->key, $item->ttl) : null;
+        if ($mark === null || !$this->put($item, $mode, $told, $mark)) {
+            return false;
+        }
+        $this->keyVersions->forget($item->key);
+
+        return true;
+    }
+
+    /** @param ?int $mark of a fill that is judged */
+    private function put(Item $item, SaveMode $mode, ?string $told, ?int $mark = null): bool
+    {
         $value = Wrapping::of($told ?? $item->value, $item->ttl, $item->token->clock ?? ($item->tags === [] ? 0 : $this->clock->now()), $item->tags, $mark, $told !== null);
 
-        $save = fn(): bool => match ($mode) {
+        return match ($mode) {
             SaveMode::Set => $this->store($item->key, $value, $item->ttl, $item->keeps),
             SaveMode::Add => $this->add($item->key, $value, $item->ttl),
             SaveMode::Replace => $this->section->atomically(function () use ($item, $value): bool {
@@ -184,12 +197,6 @@ final class Changes
                 return $lives && $this->store($item->key, $value, $item->ttl, $item->keeps);
             }),
         };
-        $saved = $item->fill ? $save() : $this->changing($item->key, $save);
-        if ($saved && $mark !== null) {
-            $this->keyVersions->forget($item->key);
-        }
-
-        return $saved;
     }
 
     /**
@@ -223,12 +230,14 @@ final class Changes
      * read the entry before the change could store what it made of it over the change.
      *
      * @param \Closure(): bool $change
+     * @param bool            $moves  whether what was filled before dies first. Not before that moment: it would be missing until the change
      *
      * @return bool what it returned
      */
-    private function changing(string $key, \Closure $change): bool
+    private function changing(string $key, \Closure $change, bool $moves = false): bool
     {
-        return $this->section->atomically(function () use ($key, $change): bool {
+        return $this->section->atomically(function () use ($key, $change, $moves): bool {
+            $moves && $this->keyVersions->move($key);
             $changed = $change();
             $this->moveIfAwaited($key);
 

@@ -10,6 +10,9 @@ use Larder\Store\Verdict;
 /** The entries in APCu under the names of a prefix, and whether each is live. */
 final class Entries
 {
+    /** How often an entry is looked at that others replace all the time. */
+    private const LOOKS = 8;
+
     /**
      * @param string  $prefix  what begins the names of items
      * @param Payload $payload of what APCu's own serializer is not given
@@ -24,6 +27,17 @@ final class Entries
 
     /** @return array{mixed, Verdict, array{int, list<string>, ?int}, ?string} the value; version, tags and mark; and the payload, if it lies there as one */
     public function look(string $key): array
+    {
+        for ($looks = 1; ; $looks++) {
+            $found = $this->lookOnce($key);
+            if ($found[1] !== Verdict::Dead || $found[2][2] === null || $looks === self::LOOKS || !$this->isReplaced($key, $found[2][2])) {
+                return $found;
+            }
+        }
+    }
+
+    /** @return array{mixed, Verdict, array{int, list<string>, ?int}, ?string} */
+    private function lookOnce(string $key): array
     {
         try {
             $value = apcu_fetch($this->prefix . $key, $found);
@@ -45,6 +59,18 @@ final class Entries
         $payload = ($value[6] ?? false) === true && \is_string($value[2] ?? null) ? $value[2] : null;
 
         return [$content, $content === $this ? Verdict::Dead : $this->verdict($key, $value), [\is_int($version) ? $version : 0, $tags, \is_int($mark) ? $mark : null], $payload];
+    }
+
+    /** Whether there is something else by now than what was filled with that mark: a write removes the mark and stores its value in one moment. */
+    private function isReplaced(string $key, int $mark): bool
+    {
+        try {
+            $value = apcu_fetch($this->prefix . $key, $found);
+        } catch (\Throwable) {
+            return false;
+        }
+
+        return $found === true && (!\is_array($value) || ($value[0] ?? null) !== Wrapping::MARK || ($value[5] ?? null) !== $mark);
     }
 
     /**

@@ -14,13 +14,12 @@ use Larder\Token;
  *     g<n>     a key version, shared by keys whose hashes are alike: the tick at which a miss found none (see begin)
  *     k<key>   the mark of a filled item
  *
- * A write or delete removes the miss and the key version, then the mark. Then it stores or removes the item. In the same moment, under
- * APCu's lock, it does so once more if a process has missed the key meanwhile. A fill has three
- * steps. First it adds a mark with a new random name, or takes the mark that is there. Then it looks whether the miss of its token is
+ * A write or delete removes the miss and the key version, then the mark, and stores or removes the item. It removes them once more if
+ * a process has missed the key meanwhile. All of that is one moment, under APCu's lock. So is a fill. It first looks whether the miss of its token is
  * still there. Another fill may have removed the miss, or the fill took longer than misses last. Then the key version has to be
- * there and must not be younger than the token. Last it stores the value with the mark's name in it, which every reader compares
- * with the mark. If a delete comes in between, either the fill finds neither miss nor key version, or the delete finds the mark. So
- * a value that a stopped process stores an hour later is a miss. The loss of any of these entries is a miss or a refusal.
+ * there and must not be younger than the token. It adds a mark with a new random name, or takes the mark that is there. Last it stores
+ * the value with the mark's name in it, which every reader compares with the mark. What came in between would find the fill's item, or lie under it.
+ * The loss of any of these entries is a miss or a refusal.
  *
  * To count is a write, too; but a busy counter must not refuse fills of other keys. So it moves nothing unless there is a miss of
  * its own key, for which it looks before and after. A fill that only has a key version never takes a counter's place.
