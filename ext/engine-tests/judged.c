@@ -12,7 +12,7 @@ enum { COUNTERS = 20, ITEMS = 5 /* of each process */ };
 typedef struct touched {
     _Atomic uint64_t changes; /* odd: anything may be there */
     _Atomic uint64_t may[2];  /* the expiries that it may have */
-    _Atomic uint64_t before;  /* ... and had before its last touch, or for ever */
+    _Atomic uint64_t before;  /* ... and the one before its last touch; after a store none, which is for ever */
 } touched;
 
 static struct known {
