@@ -518,6 +518,19 @@
 							el( 'p', { className: 'description' }, sprintf( __( 'Of the last %1$d measured requests; one of %2$d is.', 'larder' ), requests.measured, figures.sample ) )
 						),
 						el( MeasureCard ),
+						figures.made &&
+							figures.made.made > 0 &&
+							el(
+								Section,
+								{ title: __( 'Why pages were made', 'larder' ), id: 'larder-made' },
+								el( Table, {
+									label: __( 'Why pages were made', 'larder' ),
+									columns: [ { label: __( 'Reason', 'larder' ), isText: true }, { label: __( 'Pages', 'larder' ) } ],
+									rows: figures.made.reasons.map( ( reason ) => [ reason.why, number( reason.times, 0 ) ] ),
+								} ),
+								/* translators: %d: a number of pages. */
+								el( 'p', { className: 'description' }, sprintf( __( 'Of the %d pages that WordPress made in those requests. The page cache serves the others without it.', 'larder' ), figures.made.made ) )
+							),
 						el(
 							'div',
 							{ className: 'larder-grid' },

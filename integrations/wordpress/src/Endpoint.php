@@ -72,7 +72,7 @@ final class Endpoint
         $cache = ObjectCache::current();
         $answer = ['state' => [$report->state(), $pages->state()], 'problems' => $report->problems(), 'columns' => Figures::COLUMNS, 'sample' => Sample::size()];
         if ($cache === null) {
-            return new \WP_REST_Response([...$answer, 'rows' => [], 'now' => null, 'requests' => null, 'purges' => []]);
+            return new \WP_REST_Response([...$answer, 'rows' => [], 'now' => null, 'requests' => null, 'made' => null, 'purges' => []]);
         }
         Figures::takeHits($this->plugin->pages->installed());
         $statistics = $cache->backend()->statistics();
@@ -83,8 +83,23 @@ final class Endpoint
             'rows' => Figures::rows($kept['row'] ?? []),
             'now' => Figures::now($cache, $statistics),
             'requests' => Figures::requests($kept['request'] ?? []),
+            'made' => $pages->isOn() ? self::made(Figures::pages($kept['request'] ?? []), $pages) : null,
             'purges' => Figures::purges($kept['purge'] ?? []),
         ]);
+    }
+
+    /**
+     * @param array{made: int, reasons: list<array{times: int, why: string}>} $made
+     *
+     * @return array{made: int, reasons: list<array{times: int, why: string}>} with sentences
+     */
+    private static function made(array $made, PageReport $report): array
+    {
+        foreach ($made['reasons'] as $i => ['times' => $times, 'why' => $why]) {
+            $made['reasons'][$i] = ['times' => $times, 'why' => $why === '' ? __('The page was not in the cache.', 'larder') : $report->why($why)];
+        }
+
+        return $made;
     }
 
     private function groups(): \WP_REST_Response

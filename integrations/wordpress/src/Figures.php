@@ -44,8 +44,11 @@ final class Figures
 
     private const DAY = 86_400;
 
-    /** Reasons of one purge that are kept. */
+    /** Reasons of one purge that are kept, and reasons for making pages that are shown. */
     private const MOST_REASONS = 10;
+
+    /** Bytes of a reason that are kept: a visitor names a cookie or an argument. */
+    private const LONGEST_REASON = 80;
 
     private function __construct() {}
 
@@ -62,6 +65,7 @@ final class Figures
             'saved' => $measured->saved(),
             'times' => $measured->times(),
             'slowest' => $measured->slowest(),
+            'page' => self::page(),
         ];
         $entries = $measured->entries();
         if (!$measured->isKept() || $cache->trouble() !== null) {
@@ -233,6 +237,32 @@ final class Figures
     }
 
     /**
+     * Why WordPress had to make pages.
+     *
+     * @param list<array<array-key, mixed>> $requests
+     *
+     * @return array{made: int, reasons: list<array{times: int, why: string}>} how many pages were made by measured requests; the reasons in the words
+     *                                                                          of PageRequest, the most frequent first. An empty one: the page was not there
+     */
+    public static function pages(array $requests): array
+    {
+        $times = [];
+        foreach ($requests as $request) {
+            if (\is_string($request['page'] ?? null)) {
+                $times[] = $request['page'];
+            }
+        }
+        $counted = array_count_values($times);
+        arsort($counted);
+        $reasons = [];
+        foreach (\array_slice($counted, 0, self::MOST_REASONS, true) as $why => $number) {
+            $reasons[] = ['times' => $number, 'why' => (string) $why];
+        }
+
+        return ['made' => \count($times), 'reasons' => $reasons];
+    }
+
+    /**
      * @param list<array<array-key, mixed>> $kept
      *
      * @return list<array{at: float, reasons: list<string>, more: int, user: string, where: string}> the last purges, the newest first
@@ -284,6 +314,17 @@ final class Figures
         foreach (['page-hits', 'page-ms', 'page-queries'] as $i => $name) {
             self::count($name, $sums[$i]);
         }
+    }
+
+    /** @return ?string why this request's page was not served from the cache, as PageRequest says it; empty: it was not there. Null: it asked for no page */
+    private static function page(): ?string
+    {
+        $request = $GLOBALS['larder_page'] ?? null;
+        if (!$request instanceof PageRequest || is_admin() || wp_doing_cron() || \defined('REST_REQUEST') || \defined('XMLRPC_REQUEST') || !\in_array($_SERVER['REQUEST_METHOD'] ?? '', ['GET', 'HEAD'], true)) {
+            return null;
+        }
+        // Names of WordPress's own cookies end with a hash of the site.
+        return substr((string) preg_replace(['/[0-9a-f]{32}/', '/[^\x20-\x7e]/'], ['*', '?'], $request->why), 0, self::LONGEST_REASON);
     }
 
     /** They are those of all sites of a network. */

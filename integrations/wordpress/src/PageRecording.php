@@ -240,6 +240,7 @@ final class PageRecording
 
     private function refuse(string $why): void
     {
+        $this->request->why = $why;
         $made = time();
         $this->store->fill($this->request, ['pass' => $why, 'made' => $made, 'until' => $made + self::PASSES], [PageTags::of('site', site: $this->site), 'network'], self::PASSES);
         headers_sent() || header('Cache-Status: Larder; fwd=bypass; detail=' . strtok($why, ':'));

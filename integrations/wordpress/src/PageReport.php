@@ -149,7 +149,9 @@ final class PageReport
     public function why(string $why): string
     {
         [$word, $thing] = explode(':', $why, 2) + [1 => ''];
-
+        if ($word === 'cookie' && preg_match('/^wordpress_(?:(?:logged_in|sec)_|\*|[0-9a-f]{32})/', $thing) === 1) {
+            $word = 'logged-in';
+        }
         $sentence = self::words()[$word] ?? null;
         if ($sentence === null) {
             /* translators: %s: a word. */

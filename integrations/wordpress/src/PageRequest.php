@@ -49,7 +49,7 @@ final class PageRequest
     /** The name of the page; empty: it passes the cache by. */
     public string $key = '';
 
-    /** Why it passes the cache by; empty: it does not. */
+    /** Why it passes the cache by, or why its page is not stored; empty: neither. */
     public string $why = '';
 
     /** The address as the visitor wrote it. */

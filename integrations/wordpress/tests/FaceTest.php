@@ -114,6 +114,33 @@ final class FaceTest extends TestCase
         }
     }
 
+    public function testThePagesThatWordPressMadeAreListedWithTheReason(): void
+    {
+        $admin = $this->browser('admin');
+        $made = fn(): array => array_column($this->figures()['made']['reasons'], 'times', 'why');
+        $before = $made();
+        $new = '/?p=1&larder=' . bin2hex(random_bytes(4));
+        for ($i = 0; $i < 3; $i++) {
+            self::$site->visit('/hello-world/', ['Cookie: consent-of-a-plugin=yes']);
+        }
+        self::$site->visit('/hello-world/', [$admin[0]]);
+        self::$site->visit("{$new}");
+        self::$site->visit('/?preview=true');
+        self::$site->visit('/wp-admin/', [$admin[0]]);
+        self::$site->visit('/wp-json/wp/v2/posts');
+        self::$site->visit('/hello-world/', ["Cookie: \xff\xfe" . str_repeat('long', 100) . '=1']);
+        $grown = [];
+        for ($tries = 0; $tries < 250 && array_sum($grown) < 7; $tries++) {
+            usleep(20_000);
+            $grown = array_filter(array_map(static fn(string $why, int $times): array => [$why, $times - ($before[$why] ?? 0)], array_keys($made()), $made()), static fn(array $one): bool => $one[1] > 0);
+            $grown = array_column($grown, 1, 0);
+        }
+        self::assertSame(3, $grown['The cookie consent-of-a-plugin may belong to a page of one visitor only. If it changes no page, say so in the settings.'] ?? 0);
+        self::assertSame(1, $grown['The visitor is logged in.'] ?? 0);
+        self::assertSame(1, $grown['The argument larder may make another page. If it does not, or names a page like others, say so in the settings.'] ?? 0);
+        self::assertSame(7, array_sum($grown), json_encode($grown, \JSON_THROW_ON_ERROR));
+    }
+
     public function testEachFlushTakesWhatItSaysAndNothingElse(): void
     {
         $admin = $this->browser('admin');
@@ -246,6 +273,8 @@ final class FaceTest extends TestCase
         self::assertSame([13], array_values(array_unique($seen['operations'], \SORT_REGULAR)));
         self::assertGreaterThan(0, $seen['slowest']);
         self::assertNotSame([], $seen['purges']);
+        self::assertIsArray($seen['made']);
+        self::assertContains(2, array_map(static fn(mixed $row): int => \is_array($row) ? \count($row) : 0, $seen['made']), 'a reason and a number of pages');
         self::assertFalse($seen['isLive']);
         self::assertSame('12', self::$site->run('echo wp_cache_get("a", "shop") === false ? 1 : 0, wp_cache_get("b", "other") === 1 ? 2 : 0;'));
         self::assertFalse(self::$site->visit('/hello-world/')->isHit());
@@ -343,18 +372,18 @@ final class FaceTest extends TestCase
         return $said;
     }
 
-    /** @return array{now: array<string, int|float>, rows: list<mixed>, operations: array<string, array<string, int|float>>, slowest: list<mixed>, purges: list<array{reasons: list<string>, user: string, where: string}>} */
+    /** @return array{now: array<string, int|float>, rows: list<mixed>, operations: array<string, array<string, int|float>>, slowest: list<mixed>, made: array{made: int, reasons: list<array{times: int, why: string}>}, purges: list<array{reasons: list<string>, user: string, where: string}>} */
     private function figures(): array
     {
         $said = $this->decoded($this->ask('figures', $this->browser('admin')));
-        /** @phpstan-var array{columns: list<string>, now: list<int|float>, rows: list<mixed>, requests: array{operations: array<string, array<string, int|float>>, slowest: list<mixed>}, purges: list<array{reasons: list<string>, user: string, where: string}>} $said as Endpoint says */
-        return ['now' => array_combine($said['columns'], $said['now']), 'rows' => $said['rows'], ...$said['requests'], 'purges' => $said['purges']];
+        /** @phpstan-var array{columns: list<string>, now: list<int|float>, rows: list<mixed>, requests: array{operations: array<string, array<string, int|float>>, slowest: list<mixed>}, made: array{made: int, reasons: list<array{times: int, why: string}>}, purges: list<array{reasons: list<string>, user: string, where: string}>} $said as Endpoint says */
+        return ['now' => array_combine($said['columns'], $said['now']), 'rows' => $said['rows'], ...$said['requests'], 'made' => $said['made'], 'purges' => $said['purges']];
     }
 
     /**
      * @param \Closure(array<string, int|float>): bool $is
      *
-     * @return array{now: array<string, int|float>, rows: list<mixed>, operations: array<string, array<string, int|float>>, slowest: list<mixed>, purges: list<array{reasons: list<string>, user: string, where: string}>}
+     * @return array{now: array<string, int|float>, rows: list<mixed>, operations: array<string, array<string, int|float>>, slowest: list<mixed>, made: array{made: int, reasons: list<array{times: int, why: string}>}, purges: list<array{reasons: list<string>, user: string, where: string}>}
      */
     private function figuresWhen(\Closure $is): array
     {

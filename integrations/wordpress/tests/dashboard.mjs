@@ -49,6 +49,7 @@ export const use = async ({page, site, seen, text}) => {
     seen.operations = (await table('larder-operations')).map((row) => row.length);
     seen.slowest = (await table('larder-slowest')).length;
     seen.purges = await table('larder-purges');
+    seen.made = await table('larder-made');
     await picture('dashboard-1280');
 
     const live = (await page.$('#larder-dashboard .components-form-toggle__input'));
