@@ -10,8 +10,8 @@ use Larder\Exception\StoreUnavailable;
 /** Laravel's tagged cache; where its events are switched off, a read makes none. */
 final class LarderTaggedCache extends TaggedCache
 {
-    /** Bytes of names, each with its end, that make a beginning as long as that of a hash. */
-    private const LONGEST_NAMES = 39;
+    /** Bytes of names, each with its end, that are looked at and compared sooner than they are hashed. */
+    private const LONGEST_NAMES = 200;
 
     /** What the keys of all its items begin with; null: not known yet. It does not change, as the names of the tags do not. */
     private ?string $beginning = null;
@@ -69,11 +69,11 @@ final class LarderTaggedCache extends TaggedCache
         }
     }
 
-    /** Few names are themselves the beginning, where that is no longer than their hash, which takes a fifth of a read. */
+    /** Few names are themselves the beginning: their hash takes a fifth of a read. */
     private function beginning(): string
     {
-        $names = $this->tags->getNamespace();
+        $names = $this->tags instanceof LarderTagSet ? $this->tags->plainNamespace() : null;
 
-        return isset($names[self::LONGEST_NAMES]) || str_contains($names, "\1") ? sha1($names) . ':' : "\1{$names}\1";
+        return $names === null || isset($names[self::LONGEST_NAMES]) ? sha1($this->tags->getNamespace()) . ':' : "\1{$names}\1";
     }
 }

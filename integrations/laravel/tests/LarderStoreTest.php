@@ -156,7 +156,7 @@ final class LarderStoreTest extends TestCase
     public function testTagsThatDifferForLaravelNeverShareAnItem(string $kind): void
     {
         $cache = $this->cache($kind);
-        $lists = [['a', 'b'], ['a|b'], ['a:b'], ['1:a'], ['a1:b'], [''], ['', ''], [Str::of('tenant 1')], [Str::of('tenant 2')], [7], [1.5], [Capability::Tags], [Capability::Keys], ["a\0b"], ["a\0", 'b'], ["a\1", 'b'], ["a\1\0b"], ["a\1", "\1b"], ["a\1\1b"], ["\1\0"], ["\0\1"], [str_repeat('x', 38)], [str_repeat('x', 39)], [str_repeat('x', 19), str_repeat('x', 18)], ['a'], ['a', "\1b"]];
+        $lists = [['a', 'b'], ['a|b'], ['a:b'], ['1:a'], ['a1:b'], [''], ['', ''], [Str::of('tenant 1')], [Str::of('tenant 2')], [7], [1.5], [Capability::Tags], [Capability::Keys], ["a\0b"], ["a\0", 'b'], ["a\1", 'b'], ["a\1\0b"], ["a\1", "\1b"], ["a\1\1b"], ["\1\0"], ["\0\1"], [str_repeat('x', 38)], [str_repeat('x', 39)], [str_repeat('x', 19), str_repeat('x', 18)], [str_repeat('x', 199)], [str_repeat('x', 200)], [str_repeat('x', 99), str_repeat('x', 99)], [str_repeat('x', 99), str_repeat('x', 100)], ['a'], ['a', "\1b"]];
         $keys = ['key', "b\0key", "b\0\1key", "\1key", "\0\1key", "\1b\0\1key"];
         foreach ($lists as $number => $tags) {
             foreach ($keys as $key) {
