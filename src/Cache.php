@@ -1416,7 +1416,7 @@ final class Cache
     /** @param ?Fetched $known what the store has fetched already */
     private function look(string $key, mixed $default, ?Fetched $known = null): mixed
     {
-        $fetched = $this->gate->attempt(static fn(Store $store): Fetched => $known ?? $store->fetch([$key]));
+        $fetched = $known === null ? $this->gate->attempt(static fn(Store $store): Fetched => $store->fetch([$key])) : $this->gate->take($known);
         $found = isset($fetched->items[$key]) ? $this->live($fetched->items[$key]) : null;
         if ($found !== null) {
             $this->misses?->drop($key);

@@ -141,6 +141,17 @@ final class Gate
     }
 
     /**
+     * As attempt() of what the store has fetched already.
+     *
+     * @throws StoreUnavailable if the cache is strict
+     */
+    public function take(Fetched $fetched): ?Fetched
+    {
+        // Nearly each miss of a cache is one, and there is nothing to do.
+        return $this->isOpen && $fetched->failure === null && $this->partly === null ? $fetched : $this->attempt(static fn(): Fetched => $fetched);
+    }
+
+    /**
      * Tells the store that another request begins. That it takes that in says nothing of whether it can be reached.
      *
      * @throws StoreUnavailable if the cache is strict

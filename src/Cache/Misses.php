@@ -32,13 +32,10 @@ final class Misses
     /** When the young span began; seconds of the clock. */
     private int $since;
 
-    /** @var \Closure(): int */
-    private readonly \Closure $clock;
-
     /** @param ?\Closure(): int $clock seconds that are never set back; for tests that cannot wait */
-    public function __construct(?\Closure $clock = null)
-    {
-        $this->clock = $clock ?? static fn(): int => intdiv((int) hrtime(true), 1_000_000_000);
+    public function __construct(
+        private readonly ?\Closure $clock = null,
+    ) {
         $this->clear();
     }
 
@@ -126,7 +123,7 @@ final class Misses
         $this->young = new MissTokens();
         $this->old = null;
         $this->moments = [];
-        $this->since = ($this->clock)();
+        $this->since = $this->now();
     }
 
     private function has(string $key): bool
@@ -137,6 +134,11 @@ final class Misses
     /** Seconds since the young span began. */
     private function age(): int
     {
-        return ($this->clock)() - $this->since;
+        return $this->now() - $this->since;
+    }
+
+    private function now(): int
+    {
+        return $this->clock === null ? intdiv((int) hrtime(true), 1_000_000_000) : ($this->clock)();
     }
 }

@@ -16,6 +16,7 @@ final class Followed
      * @param int     $sent     when the log was asked for that, in ns of hrtime(); 0: it is not told
      * @param float   $offset   by how many seconds the time of day was ahead of hrtime() then
      * @param string  $place    of the far store that the log is of, for those who look after the near one
+     * @param int     $events   of the log that were applied since the near store began with it, for the same
      * @param string  $stored   how all this lies in the near store: as a string, which costs each request least
      */
     private function __construct(
@@ -24,7 +25,8 @@ final class Followed
         public readonly int $sent = 0,
         private readonly float $offset = 0.0,
         public readonly string $place = '',
-        private readonly string $stored = '',
+        public readonly int $events = 0,
+        public readonly string $stored = '',
     ) {}
 
     public static function nothing(): self
@@ -32,7 +34,7 @@ final class Followed
         return new self();
     }
 
-    /** @param mixed $stored what toStore() has made, or anything else */
+    /** @param mixed $stored what $stored was, or anything else */
     public static function read(mixed $stored): self
     {
         $parts = \is_string($stored) ? explode("\n", $stored, 5) : [];
@@ -40,18 +42,18 @@ final class Followed
             return self::nothing();
         }
 
-        return new self($parts[0] === '' ? null : $parts[0], $parts[1], (int) $parts[2], (float) $parts[3], $parts[4], $stored);
+        [$sent, $events] = explode(' ', $parts[2]) + [1 => '0'];
+
+        return new self($parts[0] === '' ? null : $parts[0], $parts[1], (int) $sent, (float) $parts[3], $parts[4], (int) $events, $stored);
     }
 
     /** @param int $sent in ns of hrtime(), which may be a slow answer ago */
-    public static function now(?string $head, string $position, int $sent, string $place): self
+    public static function now(?string $head, string $position, int $sent, string $place, int $events = 0): self
     {
-        return self::read(implode("\n", [$head, $position, $sent, \sprintf('%.6F', microtime(true) - hrtime(true) / 1e9), $place]));
-    }
+        // In whole milliseconds: to write a float down takes longer than all else here.
+        $offset = (int) ((microtime(true) - hrtime(true) / 1e9) * 1e3);
 
-    public function toStore(): string
-    {
-        return $this->stored;
+        return new self($head === '' ? null : $head, $position, $sent, $offset / 1e3, $place, $events, "{$head}\n{$position}\n{$sent} {$events}\n{$offset}e-3\n{$place}");
     }
 
     /** @return ?float seconds since the log was asked; null: it was not since this machine was booted */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Larder\Tier;
 
+use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
 use Larder\Item;
 use Larder\Key;
@@ -12,10 +13,13 @@ use Larder\Log\Away;
 use Larder\Log\Beside;
 use Larder\Log\Event;
 use Larder\Log\News;
+use Larder\Pooled;
 use Larder\Reads;
 use Larder\SaveMode;
+use Larder\SharedMemory;
 use Larder\Store;
 use Larder\Store\ApcuStore;
+use Larder\Store\SharedMemoryStore;
 use Larder\System\Caution;
 use Larder\Token;
 use Psr\Log\LoggerInterface;
@@ -62,6 +66,9 @@ final class Follower
     /** Made when there is something to tell, which most requests have not. */
     private ?Caution $caution = null;
 
+    /** Of the near store, if it is in one: it is asked for the position in each request, and after misses. */
+    private readonly ?SharedMemory $pool;
+
     /** Why the log could not be read the last time. */
     private ?StoreUnavailable $failure = null;
 
@@ -79,6 +86,7 @@ final class Follower
         private readonly \Closure $clock,
         private readonly string $place,
     ) {
+        $this->pool = $near instanceof Pooled ? $near->pool() : null;
         $this->followed = Key::internal('tier', 'followed');
         $this->failing = Key::internal('tier', 'failing');
         $this->tally = Key::internal('tier', 'tally');
@@ -216,7 +224,7 @@ final class Follower
             'lag' => $news?->isComplete === true ? \count($news->events) : null,
             'position' => $position,
             'age' => $followed->age(),
-            'events' => $tally->events,
+            'events' => $tally->events + $followed->events,
             'beginnings' => $tally->beginnings,
             'bypasses' => $tally->bypasses,
             'bypassed at' => $tally->when,
@@ -247,16 +255,14 @@ final class Follower
         if (!$isGoneOn) {
             $this->beginAnew();
         } elseif ($news->events !== []) {
-            $tally = $this->tally()->withEvents(\count($news->events));
             $this->apply($news->events);
-            $this->keep($this->tally, $tally->toStore());
         }
         $this->hadNews = !$isGoneOn || $news->events !== [];
         $every = $this->grace > 0 || $sent - $since >= self::TOLD_EVERY ? self::TOLD_EVERY : self::TOLD_AT_LEAST_EVERY;
         if ($this->hadNews || $this->log instanceof Beside || $sent - $followed->sent > $every || $sent < $followed->sent) {
             $this->grace === 0 || $this->near->delete([$this->failing]);
 
-            return $this->advance($followed, Followed::now($head, $news->position, $sent, $this->place), $isGoneOn);
+            return $this->advance($followed, Followed::now($head, $news->position, $sent, $this->place, $isGoneOn ? $followed->events + \count($news->events) : 0), $isGoneOn);
         }
 
         return true;
@@ -274,17 +280,53 @@ final class Follower
      */
     private function advance(Followed $from, Followed $to, bool $isGoneOn): bool
     {
-        $token = $isGoneOn ? $this->near->token($this->followed) : null;
-        if ($isGoneOn && ($is = $this->read()) !== $from && $is->toStore() !== $from->toStore()) {
+        $token = $isGoneOn ? $this->token() : null;
+        if ($isGoneOn && ($is = $this->read()) !== $from && $is->stored !== $from->stored) {
             return $this->isOfHistory();
         }
 
-        if ($this->near->save([new Item($this->followed, $to->toStore(), token: $token)], $isGoneOn ? SaveMode::Set : SaveMode::Add) !== []) {
+        if (!$this->put($to, $token)) {
             return $this->isOfHistory();
         }
         $this->last = $to;
 
         return true;
+    }
+
+    /**
+     * Of the position.
+     *
+     * @throws StoreUnavailable
+     */
+    private function token(): Token
+    {
+        try {
+            return $this->pool === null ? $this->near->token($this->followed) : $this->pool->token($this->followed);
+        } catch (PoolUnusable $failure) {
+            throw SharedMemoryStore::unavailable($failure);
+        }
+    }
+
+    /**
+     * In a pool without the steps of a store of anything.
+     *
+     * @param ?Token $token from before the present position was read; null: only if there is none
+     *
+     * @return bool whether it was stored
+     *
+     * @throws StoreUnavailable
+     */
+    private function put(Followed $to, ?Token $token): bool
+    {
+        try {
+            return match (true) {
+                $this->pool === null => $this->near->save([new Item($this->followed, $to->stored, token: $token)], $token === null ? SaveMode::Add : SaveMode::Set) === [],
+                $token === null => $this->pool->add($this->followed, $to->stored),
+                default => $this->pool->set($this->followed, $to->stored, null, [], $token, false),
+            };
+        } catch (PoolUnusable $failure) {
+            throw SharedMemoryStore::unavailable($failure);
+        }
     }
 
     /**
@@ -311,10 +353,10 @@ final class Follower
     /** @throws StoreUnavailable */
     private function read(): Followed
     {
-        $stored = $this->near->read($this->followed);
+        $stored = $this->pool === null ? $this->near->read($this->followed) : $this->pool->get($this->followed);
         $last = $this->last;
 
-        return $last !== null && $stored === $last->toStore() ? $last : $this->last = Followed::read($stored);
+        return $last !== null && $stored === $last->stored ? $last : $this->last = Followed::read($stored);
     }
 
     /** @throws StoreUnavailable */
@@ -345,7 +387,7 @@ final class Follower
      */
     private function beginAnew(): void
     {
-        $tally = $this->tally()->withBeginning();
+        $tally = $this->tally()->withBeginning($this->read()->events);
         $this->near->delete([$this->followed]);
         $this->near->clear();
         $this->keep($this->tally, $tally->toStore());
@@ -362,7 +404,7 @@ final class Follower
         $this->near->clear();
         $this->keep($this->tally, $tally->toStore());
         if ($followed->position !== null) {
-            $this->near->save([new Item($this->followed, $followed->toStore())], SaveMode::Add);
+            $this->near->save([new Item($this->followed, $followed->stored)], SaveMode::Add);
         }
     }
 
@@ -404,7 +446,28 @@ final class Follower
         }
         if ($keys !== []) {
             $keys = array_map(strval(...), array_keys($keys));
+            $this->forgetKeys($keys);
+        }
+    }
+
+    /**
+     * @param list<string> $keys
+     *
+     * @throws StoreUnavailable
+     */
+    private function forgetKeys(array $keys): void
+    {
+        if ($this->pool === null) {
             $this->near instanceof ApcuStore ? $this->near->forget($keys) : $this->near->delete($keys);
+
+            return;
+        }
+        try {
+            foreach ($keys as $key) {
+                $this->pool->delete($key);
+            }
+        } catch (PoolUnusable $failure) {
+            throw SharedMemoryStore::unavailable($failure);
         }
     }
 

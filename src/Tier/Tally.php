@@ -11,7 +11,7 @@ namespace Larder\Tier;
 final class Tally
 {
     /**
-     * @param int     $events     of the log that were applied
+     * @param int     $events     of the log that were applied until it was last emptied; the later ones are counted with the position
      * @param int     $beginnings how often it was emptied, as the log could not tell what it had missed
      * @param int     $bypasses   requests that left it aside
      * @param ?string $why        the last of them did; null: none did
@@ -42,14 +42,10 @@ final class Tally
         return [$this->events, $this->beginnings, $this->bypasses, $this->why, $this->when];
     }
 
-    public function withEvents(int $events): self
+    /** @param int $events that were counted with the position that is given up */
+    public function withBeginning(int $events): self
     {
-        return new self($this->events + $events, $this->beginnings, $this->bypasses, $this->why, $this->when);
-    }
-
-    public function withBeginning(): self
-    {
-        return new self($this->events, $this->beginnings + 1, $this->bypasses, $this->why, $this->when);
+        return new self($this->events + $events, $this->beginnings + 1, $this->bypasses, $this->why, $this->when);
     }
 
     public function withBypass(string $why, int $when): self

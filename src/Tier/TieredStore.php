@@ -8,6 +8,7 @@ use Larder\Cache\Far;
 use Larder\Cache\MissTokens;
 use Larder\Capability;
 use Larder\Exception\InvalidOption;
+use Larder\Exception\PoolUnusable;
 use Larder\Exception\StoreUnavailable;
 use Larder\Exception\Unstorable;
 use Larder\Exception\UnsupportedOperation;
@@ -38,6 +39,7 @@ use Larder\Store\Retention;
 use Larder\StoreStatistics;
 use Larder\Tidying;
 use Larder\Token;
+use Larder\Ttl;
 use Psr\Log\LoggerAwareInterface;
 use Psr\Log\LoggerInterface;
 
@@ -101,7 +103,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     /** By hrtime(): what was read from the log counts if it was asked for then or later. */
     private int $notBefore;
 
-    /** @var array<array-key, true> keys that were missing in the far store in this request */
+    /** @var array<array-key, true> keys that were missing in the far store in this request, where their fills are to be told from writes */
     private array $missing = [];
 
     /** @var \Closure(): int */
@@ -211,7 +213,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
                 return $value;
             }
         }
-        $found ??= $this->fetch([$key]);
+        $found ??= $this->isTrusted && $this->pool !== null ? $this->fetchBehind($this->pool, $key) : $this->fetch([$key]);
         $value = isset($found->items[$key]) ? $found->items[$key]->value : $default;
         // Of a plain value that was found, there is nothing more to tell.
         $isPlain = isset($found->items[$key]) && $found->failure === null && (!\is_array($value) || !isset($value[0]) || $value[0] !== self::SEAL);
@@ -220,9 +222,35 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         return $value;
     }
 
+    /**
+     * As fetch() of one key that was just looked for in the pool, in fewer steps.
+     *
+     * @throws StoreUnavailable
+     */
+    private function fetchBehind(SharedMemory $pool, string $key): Fetched
+    {
+        try {
+            $tokens = [$key => $pool->token($key)];
+        } catch (PoolUnusable) {
+            $this->mark($this->isUpToDate, false);
+            $tokens = [];
+        }
+        $far = $this->fetchMissing([$key], $tokens);
+        $this->hasReached($far, null) || $this->lookAgain();
+
+        return $far;
+    }
+
     /** @return mixed $this->absent: there is none, or the near store has failed */
     private function readNear(string $key): mixed
     {
+        if ($this->pool !== null) {
+            try {
+                return $this->pool->get($key, $this->absent);
+            } catch (\ValueError) {
+                // It is no key there, as the store says.
+            }
+        }
         try {
             return $this->near->read($key, $this->absent);
         } catch (StoreUnavailable) {
@@ -357,13 +385,19 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
      */
     private function filled(array $keys, Fetched $near, Fetched $far, ?Followed $followed): Fetched
     {
-        if ($far->tokens === [] || $far->failure !== null || !$this->isTrusted || $this->log instanceof NoLog || $this->follower->hasReached($far->tokens, $followed)) {
+        if ($this->hasReached($far, $followed)) {
             return self::merged($keys, $near, $far);
         }
         $this->lookAgain();
         $found = self::keysOf($near);
 
         return self::merged($keys, $found === [] ? $near : $this->fetch($found), $far);
+    }
+
+    /** @param ?Followed $followed as of Follower::hasReached() */
+    private function hasReached(Fetched $far, ?Followed $followed): bool
+    {
+        return $far->tokens === [] || $far->failure !== null || !$this->isTrusted || $this->follower->hasReached($far->tokens, $followed) || $this->log instanceof NoLog;
     }
 
     /** @return list<string> */
@@ -466,12 +500,16 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     {
         $far = $this->far->fetch($keys);
         $this->follower->farHasAnswered();
-        $this->keep($far->items, $tokens);
-        foreach ($far->failure === null ? $far->tokens : [] as $key => $_) {
-            $this->missing[$key] = true;
+        if ($far->items !== []) {
+            $this->keep($far->items, $tokens);
         }
-        if (\count($this->missing) > self::MOST_MISSING) {
-            $this->missing = [];
+        if ($far->tokens !== [] && $far->failure === null && $this->log instanceof Beside) {
+            foreach ($far->tokens as $key => $_) {
+                $this->missing[$key] = true;
+            }
+            if (\count($this->missing) > self::MOST_MISSING) {
+                $this->missing = [];
+            }
         }
 
         return $far;
@@ -775,7 +813,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         try {
             foreach ($items as $key => $item) {
                 // The caller has these very objects: they are not asked what they are made of. Nor are they woken a second time.
-                if (isset($tokens[$key]) && ($item->expiry === null || $item->expiry > $now) && !Contents::isMadeByUser($item->key, $item->value)) {
+                if (isset($tokens[$key]) && ($item->expiry === null || $item->expiry > $now) && (\is_scalar($item->value) || !Contents::isMadeByUser($item->key, $item->value))) {
                     $kept[] = $item;
                 }
             }
@@ -784,6 +822,10 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             }
             if ($this->near instanceof ApcuStore) {
                 $this->near->keep($kept, $tokens, $now);
+            } elseif ($this->pool !== null) {
+                foreach ($kept as $item) {
+                    $this->pool->add($item->key, $item->value, $item->expiry === null || $item->expiry - $now > Ttl::LONGEST ? null : $item->expiry - $now, $item->tags, $tokens[$item->key]);
+                }
             } else {
                 $this->near->save(array_map(static fn(Item $item): Item => new Item($item->key, $item->value, $item->expiry === null ? null : $item->expiry - $now, $item->tags, $tokens[$item->key]), $kept), SaveMode::Add);
             }
@@ -792,7 +834,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
                 $keys = array_column($kept, 'key');
                 $this->near instanceof ApcuStore ? $this->near->forget($keys) : $this->near->delete($keys);
             }
-        } catch (StoreUnavailable|Unstorable) {
+        } catch (StoreUnavailable|PoolUnusable|Unstorable) {
             // The far store has them.
         }
     }

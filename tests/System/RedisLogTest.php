@@ -717,6 +717,26 @@ final class RedisLogTest extends OneRedis
         self::assertSame($expected === null ? 2 : 1, $tier->statistics()->details['near beginnings'], 'It has begun anew once.');
     }
 
+    public function testTheCountOfEventsOutlivesABeginningAnew(): void
+    {
+        $tier = self::tier(new ArrayStore());
+        $count = static fn(): array => [$tier->statistics()->details['near events'], $tier->statistics()->details['near beginnings']];
+        $tier->read('key');
+        self::far()->save([new Item('key', 'first', 100)]);
+        self::far()->save([new Item('other', 'first', 100)]);
+        $tier->beginRequest();
+        self::assertSame('first', $tier->read('key'));
+        self::assertSame([2, 1], $count());
+        self::redis()->rawCommand('XTRIM', 'test!log', 'MAXLEN', '0');
+        $tier->beginRequest();
+        self::assertSame('first', $tier->read('key'));
+        self::assertSame([2, 2], $count());
+        self::far()->save([new Item('key', 'second', 100)]);
+        $tier->beginRequest();
+        self::assertSame('second', $tier->read('key'));
+        self::assertSame([3, 2], $count());
+    }
+
     public function testAServerThatComesBackWithoutTheEndOfItsLogIsAnotherHistory(): void
     {
         $server = CacheServer::redis(['--dir', 'DIRECTORY'])->start();

@@ -53,7 +53,7 @@ final class PredisConnection implements Parallel, Living
 
     public function life(string $name): string
     {
-        return $this->idle !== null && $this->process === Process::id() ? $this->idle[1]->life() : '';
+        return $this->idle !== null && $this->process === Process::id() ? $this->idle[1]->life : '';
     }
 
     public function doubt(): void

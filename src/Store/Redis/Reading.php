@@ -81,7 +81,37 @@ final class Reading
     /** @param list<string> $keys */
     public function fetch(array $keys): Fetched
     {
-        [$values, $bytes, $tokens] = $this->read($keys);
+        if (\count($keys) !== 1) {
+            return $this->fetchAll($keys, null);
+        }
+        // As value() does it.
+        $key = $keys[0];
+        $reply = $this->askOne($key);
+        $now = $reply === null ? null : $this->now(0, $reply[0]);
+        $item = $reply[1] ?? null;
+        $at = $now === null ? null : $this->payloadAt($now, $item);
+        if ($at === null) {
+            return $this->fetchAll($keys, $reply);
+        }
+        if ($this->isNoting) {
+            $this->isNoting = false;
+            $this->first = $now[1];
+        }
+        if ($at === 0 || !\is_string($item)) {
+            return new Fetched([], [$key => $now[1]]);
+        }
+        $value = $this->payload->decode($item, $this, $key, $at);
+
+        return $value === $this ? new Fetched([], [$key => $now[1]]) : new Fetched([$key => $this->item($key, $value, $item)], []);
+    }
+
+    /**
+     * @param list<string>         $keys
+     * @param ?array{mixed, mixed} $reply as of readAll()
+     */
+    private function fetchAll(array $keys, ?array $reply): Fetched
+    {
+        [$values, $bytes, $tokens] = $this->readAll($keys, $reply);
         $items = $stale = [];
         foreach ($values as $key => $value) {
             $item = $this->item((string) $key, $value, $bytes[$key]);
@@ -132,7 +162,12 @@ final class Reading
      */
     public function values(array $keys): Fetched
     {
-        [$values, $bytes, $tokens] = $this->read($keys);
+        if (\count($keys) === 1) {
+            $value = $this->value($keys[0], null, $fetched);
+
+            return $fetched ?? new Fetched([], [], values: [$keys[0] => $value]);
+        }
+        [$values, $bytes, $tokens] = $this->readAll($keys, null);
         $values = $tokens === [] ? $values : array_diff_key($values, $tokens);
         $sealed = [];
         foreach ($values as $key => $value) {
@@ -170,19 +205,6 @@ final class Reading
         return $this->judgement($reply, 0)[0];
     }
 
-    /**
-     * @param list<string> $keys
-     *
-     * @return array{array<array-key, mixed>, array<array-key, string>, array<array-key, Token>} by key: the values of what lives or is
-     *                                                    stale, the items that they are of, the tokens of what does not live
-     */
-    private function read(array $keys): array
-    {
-        $reply = \count($keys) === 1 ? $this->askOne($keys[0]) : null;
-
-        return ($reply === null ? null : $this->readOne($keys[0], $reply)) ?? $this->readAll($keys, $reply);
-    }
-
     /** @return ?array{mixed, mixed} the clock and the item; null: a plain read of one key will not do, or the reply is nonsense */
     private function askOne(string $key): ?array
     {
@@ -202,7 +224,8 @@ final class Reading
      * @param list<string>         $keys
      * @param ?array{mixed, mixed} $reply to the plain read of the only one, if that was sent
      *
-     * @return array{array<array-key, mixed>, array<array-key, string>, array<array-key, Token>} as of read()
+     * @return array{array<array-key, mixed>, array<array-key, string>, array<array-key, Token>} by key: the values of what lives or is
+     *                                                    stale, the items that they are of, the tokens of what does not live
      */
     private function readAll(array $keys, ?array $reply): array
     {
@@ -240,33 +263,6 @@ final class Reading
         return \count($chunks) > 1 || \count($tokens) > 1
             ? [self::inOrder($keys, $values), $items, self::inOrder($keys, $tokens)]
             : [$values, $items, $tokens];
-    }
-
-    /**
-     * As read() of one key, in fewer steps than where there may be several.
-     *
-     * @param array{mixed, mixed} $reply to the plain read: the clock and the item
-     *
-     * @return ?array{array<array-key, mixed>, array<array-key, string>, array<array-key, Token>} null: something else is to be asked
-     */
-    private function readOne(string $key, array $reply): ?array
-    {
-        [$clock, $item] = $reply;
-        $now = $this->now(0, $clock);
-        $at = $now === null ? null : $this->payloadAt($now, $item);
-        if ($at === null) {
-            return null;
-        }
-        if ($this->isNoting) {
-            $this->isNoting = false;
-            $this->first = $now[1];
-        }
-        if ($at === 0 || !\is_string($item)) {
-            return [[], [], [$key => $now[1]]];
-        }
-        $value = $this->payload->decode($item, $this, $key, $at);
-
-        return $value === $this ? [[], [$key => $item], [$key => $now[1]]] : [[$key => $value], [$key => $item], []];
     }
 
     /**

@@ -66,6 +66,13 @@ final class RedisLog implements Away, LoggerAwareInterface
      */
     private ?array $asked = null;
 
+    /**
+     * The position that reaches() was asked of last, what the tokens begin with that it may reach, and the last clock of these.
+     *
+     * @var ?array{string, string, int}
+     */
+    private ?array $reached = null;
+
     /** Null: PHP's error log. */
     private ?LoggerInterface $logger = null;
 
@@ -121,12 +128,14 @@ final class RedisLog implements Away, LoggerAwareInterface
         if ($this->layout->shards > 0) {
             return false;
         }
-        [, $mark, $life] = explode(self::AND, $position) + ['', '', ''];
+        if ($this->reached === null || $this->reached[0] !== $position) {
+            [, $mark, $life] = explode(self::AND, $position) + ['', '', ''];
+            $bytes = preg_match('/^[0-9a-f]{28}$/D', $mark) === 1 ? (string) hex2bin($mark) : '';
+            $this->reached = $bytes === '' ? [$position, "\0", \PHP_INT_MIN] : [$position, substr($bytes, 0, Script::EPOCH) . $life, Entry::number($bytes, Script::EPOCH) + 1];
+        }
 
-        // Behind them may stand that it is of a counter.
-        return substr($token->epoch, Script::EPOCH, Life::NAME) === $life
-            && bin2hex(substr($token->epoch, 0, Script::EPOCH)) === substr($mark, 0, 2 * Script::EPOCH)
-            && strcmp(sprintf('%012x', $token->clock - 1), substr($mark, 2 * Script::EPOCH)) <= 0;
+        // Behind the epoch may stand that it is of a counter.
+        return $token->clock <= $this->reached[2] && str_starts_with($token->epoch, $this->reached[1]);
     }
 
     public function since(?string $position): News

@@ -24,12 +24,16 @@ final class Scripts
 
     private readonly ?Living $living;
 
+    /** Sends one command in fewer steps. */
+    private readonly ?PhpRedisConnection $direct;
+
     /** @param bool $isTrusted as of Lives */
     public function __construct(
         private readonly Connection $connection,
         private readonly bool $isTrusted = false,
     ) {
         $this->living = $connection instanceof Living ? $connection : null;
+        $this->direct = $connection instanceof PhpRedisConnection ? $connection : null;
     }
 
     /** @return string the life that the server of that clock is in; '': it was not asked yet */
@@ -229,7 +233,11 @@ final class Scripts
      */
     public function sendOne(array $command): mixed
     {
-        $reply = $this->behind === null ? $this->connection->send([$command])[0] : ($this->exchange([$command])[0] ?? null);
+        $reply = match (true) {
+            $this->behind !== null => $this->exchange([$command])[0] ?? null,
+            $this->direct !== null => $this->direct->sendOne($command),
+            default => $this->connection->send([$command])[0],
+        };
 
         return $reply instanceof ErrorReply ? self::accepted([$reply])[0] : $reply;
     }
@@ -261,7 +269,7 @@ final class Scripts
     public function exchange(array $commands): array
     {
         if ($this->behind === null) {
-            return $this->connection->send($commands);
+            return $this->direct === null || isset($commands[1]) ? $this->connection->send($commands) : [$this->direct->sendOne($commands[0])];
         }
         [$behind, $take] = $this->behind;
         $replies = $this->connection->send([...$commands, ...$behind]);

@@ -29,7 +29,8 @@ final class Watch
 
     private ?int $asked = null;
 
-    private string $life = '';
+    /** As of Living; '': it was not asked yet. To be read only: a method would be called in each read. */
+    public string $life = '';
 
     /** What the server said last, if it was a master. While it says the same, nothing is to be learnt. */
     private ?string $said = null;
@@ -91,12 +92,6 @@ final class Watch
     public function hasNothingToAsk(int $now): bool
     {
         return $this->asked !== null && $now - $this->asked <= self::IS_TRUE_FOR && $this->stream === null && !$this->isLeft;
-    }
-
-    /** @return string '': it was not asked yet */
-    public function life(): string
-    {
-        return $this->life;
     }
 
     /**

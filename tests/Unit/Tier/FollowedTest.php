@@ -21,7 +21,7 @@ final class FollowedTest extends TestCase
 
     public function testTheTimeOfDayWasSetBackWhereItHasGoneOnLessThanTheOtherClock(): void
     {
-        [$head, $position, $sent, $offset, $place] = explode("\n", Followed::now(null, 'position', (int) hrtime(true), 'place')->toStore());
+        [$head, $position, $sent, $offset, $place] = explode("\n", Followed::now(null, 'position', (int) hrtime(true), 'place')->stored);
         foreach ([[3_600.0, true], [0.5, false], [-3_600.0, false]] as [$back, $isSetBack]) {
             self::assertSame($isSetBack, Followed::read(implode("\n", [$head, $position, $sent, (float) $offset + $back, $place]))->isBeforeSetBack());
         }
@@ -31,10 +31,10 @@ final class FollowedTest extends TestCase
     public function testItIsReadAsItWasStored(): void
     {
         foreach ([null, 'head'] as $head) {
-            $followed = Followed::now($head, '7:AB', 5, "a place\nof two lines");
-            $read = Followed::read($followed->toStore());
-            self::assertSame([$head, '7:AB', 5, "a place\nof two lines"], [$read->head, $read->position, $read->sent, $read->place]);
-            self::assertSame($followed->toStore(), $read->toStore());
+            $followed = Followed::now($head, '7:AB', 5, "a place\nof two lines", 12);
+            $read = Followed::read($followed->stored);
+            self::assertSame([$head, '7:AB', 5, "a place\nof two lines", 12], [$read->head, $read->position, $read->sent, $read->place, $read->events]);
+            self::assertEquals($followed, $read);
         }
     }
 
