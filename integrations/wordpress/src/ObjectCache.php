@@ -78,6 +78,9 @@ final class ObjectCache
     /** @var ?\Closure(string, bool, int|string|null): void takes the group of what was set, counted or deleted, whether only what had been missing is there again, and its id, null for all of the group; the page cache sets it */
     public ?\Closure $tells = null;
 
+    /** @var ?\Closure(): void is told when code asks when a group has last changed, by which it may find what it has kept of it; the page cache sets it */
+    public ?\Closure $asked = null;
+
     private int $pendingCount = 0;
 
     /** @var array<array-key, array<array-key, true>> what the store could not take */
@@ -282,6 +285,9 @@ final class ObjectCache
     public function get($key, $group = 'default', $force = false, &$found = null): mixed
     {
         $group = empty($group) ? 'default' : $group;
+        if ($key === 'last_changed' && $this->asked !== null) {
+            ($this->asked)();
+        }
         if (!$force && (\is_string($key) || \is_int($key))) {
             // Nothing lies under a key that is not valid, and most of what a page asks for lies here.
             $id = $this->multisite && !isset($this->global_groups[$group]) ? $this->blog_prefix . $key : $key;

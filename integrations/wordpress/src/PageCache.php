@@ -32,7 +32,7 @@ final class PageCache
 
     private ?PageQueries $queries = null;
 
-    /** @var array<string, true> groups of the object cache that have changed, as their tags name them, of which the store does not know yet */
+    /** @var array<array-key, string> by the tag's name, groups of the object cache that have changed, of which the store does not know yet */
     private array $regrouped = [];
 
     private int $nextGroups = 0;
@@ -87,6 +87,10 @@ final class PageCache
             // The editor of files ends the request, and no hook says what it has written.
             add_action($hook, fn() => ($_SERVER['REQUEST_METHOD'] ?? '') !== 'POST' || add_action('shutdown', fn() => $this->kill(['network'], 'files'), \PHP_INT_MIN), \PHP_INT_MIN);
         }
+        foreach (is_multisite() ? ['add_site_option_', 'update_site_option_', 'delete_site_option_'] : ['add_option_', 'update_option_', 'delete_option_'] as $hook) {
+            // As by WP-CLI. A hit knows only what the drop-in says.
+            add_action($hook . self::OPTION, $this->keepUp(...), 10, 0);
+        }
         // A page with the nonce would not be stored. Akismet then says that there is none, and judges a comment by the rest.
         add_filter('akismet_comment_nonce', static fn(mixed $is): mixed => $is === 'true' ? $is : 'inactive', \PHP_INT_MIN);
         add_action(PageWarming::HOOK, function (): void {
@@ -137,6 +141,13 @@ final class PageCache
         if ($this->rules() !== ($this->installed()['rules'] ?? null)) {
             // PHP may keep the drop-in of before for a while. A page that its rules allow would be served by the new ones, as those only look for it.
             $this->recording->exclude('rules');
+        }
+        $queries = $this->queries;
+        if ($cache !== null && $queries !== null) {
+            $recording = $this->recording;
+            $cache->asked = static function () use ($queries, $recording): void {
+                $queries->isAskedByPlugin() && $recording->noteSalt();
+            };
         }
         $this->queries?->watch($this->recording->noteTable(...), $this->recording->noteList(...), $this->recording->noteLook(...));
     }
@@ -282,11 +293,11 @@ final class PageCache
         if ($isFill && $this->queries?->hasWritten !== true) {
             return;
         }
-        $place = $group === PageTags::NAMELESS && $id !== null ? PageTags::ofNameless($id) : $group;
+        $place = $id === null ? $group : PageTags::ofEntry($group, $id);
         if (isset($this->regrouped[$place]) && hrtime(true) < $this->nextGroups || !PageRecording::isOfPlugin($group, (string) $id) || $this->isVisit()) {
             return;
         }
-        $this->regrouped[$place] = true;
+        $this->regrouped[$place] = $group;
         if (hrtime(true) >= $this->nextGroups) {
             $this->tellGroups();
         }
@@ -297,13 +308,13 @@ final class PageCache
         if ($this->regrouped === []) {
             return;
         }
-        $groups = array_map(strval(...), array_keys($this->regrouped));
+        $regrouped = $this->regrouped;
         $this->regrouped = [];
-        foreach ($groups as $group) {
-            $tag = PageTags::of('group', $group, 0);
+        foreach ($regrouped as $place => $group) {
+            $tag = PageTags::of('group', $place, 0);
             // Which groups a page reads is known only at its end, so the store is told in any case.
-            if ($this->store()->isWatched(PageTags::bucket($tag)) === true) {
-                $this->kill([$tag], 'group ' . (str_starts_with($group, PageTags::NAMELESS . '/') ? PageTags::NAMELESS : $group));
+            if ($this->store()->isWatched(PageTags::bucket(PageTags::of('group', $group, 0))) === true) {
+                $this->kill([$tag], "group {$group}");
             } else {
                 $this->uncommitted += $this->transactions->isOpen() ? [$tag => true] : [];
                 $this->store()->invalidate([$tag]);

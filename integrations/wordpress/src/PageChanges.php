@@ -465,15 +465,14 @@ final class PageChanges
         $this->kill($site instanceof \WP_Site ? ['network', PageTags::of('site', site: (int) $site->blog_id)] : ['network'], 'network');
     }
 
+    /** Lists that show the product have read it. It comes into others, or leaves them, by terms or meta, which hooks of their own tell of. */
     public function stock(mixed $product): void
     {
         $id = \is_object($product) && method_exists($product, 'get_id') ? $product->get_id() : $product;
         $post = is_numeric($id) ? get_post((int) $id) : null;
-        if ($post instanceof \WP_Post) {
-            $this->placed($post, isCounted: false, isSoft: $this->isOpen($post));
-            $above = $post->post_parent > 0 ? get_post($post->post_parent) : null;
-            if ($above instanceof \WP_Post) {
-                $this->placed($above, isCounted: false, isSoft: $this->isOpen($above));
+        foreach ([$post, $post instanceof \WP_Post && $post->post_parent > 0 ? get_post($post->post_parent) : null] as $stocked) {
+            if ($stocked instanceof \WP_Post) {
+                $this->kill([PageTags::of('post', $stocked->ID), PageTags::of('all', $stocked->post_type), PageTags::of('all', 'any')], "post {$stocked->ID}", $this->isOpen($stocked));
             }
         }
     }

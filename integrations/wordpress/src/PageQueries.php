@@ -144,6 +144,27 @@ final class PageQueries
         return false;
     }
 
+    /** Whether code of a plugin or the theme asks the object cache when a group has last changed, as it may keep something under a key with that in it. */
+    public function isAskedByPlugin(): bool
+    {
+        $isAsked = false;
+        foreach (debug_backtrace(\DEBUG_BACKTRACE_IGNORE_ARGS, 9) as $frame) {
+            $file = $frame['file'] ?? '';
+            if (\dirname($file) === __DIR__ || $file === \dirname(__DIR__) . '/functions.php') {
+                continue;
+            }
+            if ($isAsked && $frame['function'] !== 'wp_cache_get_last_changed') {
+                return false;
+            }
+            if (!$this->isOfCore($file)) {
+                return true;
+            }
+            $isAsked = true;
+        }
+
+        return false;
+    }
+
     private function see(mixed $sql): mixed
     {
         if ($this->written !== [] && hrtime(true) >= $this->next) {

@@ -8,7 +8,8 @@ namespace Larder\WordPress;
  * Watches WordPress make a page, and stores it at the end: with a tag for each thing that it shows.
  *
  * The object cache of the request has all posts, terms and users that were read; hooks of queries tell the lists. A plugin's own
- * entries in the object cache, and its transients, hide their sources. A page that reads one is killed by any change.
+ * entries in the object cache, and its transients, hide their sources. A page that reads one is killed when it changes, and by any change if code
+ * looks for it by when something has last changed.
  *
  * @phpstan-import-type Rules from PageRequest
  */
@@ -29,6 +30,9 @@ final class PageRecording
 
     /** Entries without a group that are WordPress's own, and say nothing of the site's content. */
     private const NAMELESS = '/^(?:\d+:)?(?:is_blog_installed|icon_files|mime_type_icon_.*)$/sD';
+
+    /** Transients by which a plugin judges others, whose names begin so. It looks at them in each request, and a page without the others shows nothing of them. */
+    private const STAMPS = ['filter_data-transient-version' => 'wc_filter_data_'];
 
     /** What lists are ordered by without the text of posts moving them. */
     private const FIRM = ['' => true, 'none' => true, 'date' => true, 'post_date' => true, 'id' => true, 'author' => true, 'title' => true, 'post_title' => true, 'name' => true, 'post_name' => true, 'type' => true, 'parent' => true, 'menu_order' => true, 'post__in' => true, 'post_name__in' => true, 'post_parent__in' => true];
@@ -68,6 +72,11 @@ final class PageRecording
 
     /** @var array<string, true> groups of plugins that the page has read, as their tags name them */
     private array $watched = [];
+
+    /** Whether a plugin or the theme has asked when WordPress's own things have last changed: what it has kept under that is told of by no one. */
+    private bool $isSalted = false;
+
+    private bool $isLooking = false;
 
     private int $level = 0;
 
@@ -146,6 +155,12 @@ final class PageRecording
     public function noteLook(string $group, string $key): void
     {
         $this->ends || $this->lookedFor[] = [$group, $key];
+    }
+
+    /** Notes that what a plugin has kept may be found by when something has last changed. */
+    public function noteSalt(): void
+    {
+        $this->isSalted = true;
     }
 
     /** Something that pages show has changed while this one was made. */
@@ -574,10 +589,13 @@ final class PageRecording
             }
             $field = $clause['field'] ?? 'term_id';
             $terms = [];
+            // The page itself has not asked for these.
+            $this->isLooking = true;
             foreach ((array) ($clause['terms'] ?? []) as $named) {
                 $term = \is_string($field) && (\is_string($named) || \is_int($named)) ? get_term_by($field, $named, $taxonomy) : null;
                 $terms[] = $term instanceof \WP_Term ? $term->term_id : 0;
             }
+            $this->isLooking = false;
             if ($terms !== [] && !\in_array(0, $terms, true)) {
                 return $terms;
             }
@@ -588,6 +606,9 @@ final class PageRecording
 
     private function terms(mixed $terms, \WP_Term_Query $query): mixed
     {
+        if ($this->isLooking) {
+            return $terms;
+        }
         foreach ((array) ($query->query_vars['object_ids'] ?? []) as $post) {
             is_numeric($post) && $this->list('post', (int) $post);
         }
@@ -674,6 +695,11 @@ final class PageRecording
             }
         }
         unset($tags['']);
+        foreach ($this->isTold() ? self::STAMPS : [] as $stamp => $judged) {
+            if (preg_grep('~^' . preg_quote(PageTags::of('transient', $judged, $this->site), '~') . '~', array_keys($tags)) === []) {
+                unset($tags[PageTags::of('transient', $stamp, $this->site)]);
+            }
+        }
         $tags = array_map(strval(...), array_keys($tags));
         $sites = array_unique(array_map(static fn(string $tag): string => strstr($tag, '/', true) ?: '', $tags));
         foreach (array_diff($sites, ['', '0', (string) $this->site]) as $other) {
@@ -696,6 +722,10 @@ final class PageRecording
             return null;
         }
         $read = array_filter($read, is_array(...));
+        if ($cache instanceof ObjectCache) {
+            // What a plugin keeps for the request alone it has made from what was read in it.
+            $read = array_filter($read, static fn(string|int $group): bool => !isset($cache->non_persistent_groups[$group]) || !self::isOfPlugin((string) $group, ''), \ARRAY_FILTER_USE_KEY);
+        }
         // What is not there yet may come.
         foreach ($cache instanceof ObjectCache ? $cache->absences : [] as $group => $ids) {
             $read[$group] = ($read[$group] ?? []) + $ids;
@@ -741,14 +771,13 @@ final class PageRecording
             return [];
         }
         $tags = [(string) $this->ofRead($group, $id) => true];
-        $places = $group === PageTags::NAMELESS ? [$group, PageTags::ofNameless($id)] : [$group];
-        foreach (self::isOfPlugin($group, $id) ? $places : [] as $place) {
-            if (!isset($this->watched[$place])) {
-                $this->watched[$place] = true;
-                $tag = PageTags::of('group', $place, 0);
+        if (self::isOfPlugin($group, $id)) {
+            $tag = PageTags::of('group', $group, 0);
+            if (!isset($this->watched[$group])) {
+                $this->watched[$group] = true;
                 $this->store->watch(PageTags::bucket($tag));
-                $tags[$tag] = true;
             }
+            $tags += [$tag => true, PageTags::of('group', PageTags::ofEntry($group, $id), 0) => true];
         }
 
         return $tags;
@@ -826,8 +855,17 @@ final class PageRecording
                 str_starts_with($id, 'lastpostmodified') && (!is_feed() || !$this->hasPosts()) => 'all/any',
                 default => 'list/any',
             }, site: $site),
-            default => isset(self::KNOWN[$group]) ? null : PageTags::of('any', site: $site),
+            default => isset(self::KNOWN[$group]) || $this->isTold() ? null : PageTags::of('any', site: $site),
         };
+    }
+
+    /**
+     * Whether each change of what plugins have kept is told of. What they kept may be out of date, but then a page that is made anew shows the
+     * same, until they keep something else or look for it elsewhere. Where they look may depend on when something has last changed.
+     */
+    private function isTold(): bool
+    {
+        return ObjectCache::current() !== null && wp_using_ext_object_cache() && !$this->isSalted;
     }
 
     private function hasPosts(): bool
@@ -850,12 +888,16 @@ final class PageRecording
     /** @return array<string, true> */
     private function ofTransient(string $name, int $site): array
     {
+        if ($name === 'is_multi_author') {
+            // WordPress deletes it with each save of a post, and it says no more than who has posts.
+            return [PageTags::of('list', 'users', $site) => true];
+        }
         if (PageTags::isOfNoPage($name)) {
             return [];
         }
         $tag = PageTags::of('transient', $name, $site);
         $this->store->watch(PageTags::bucket($tag));
 
-        return [$tag => true, PageTags::of($name === 'is_multi_author' ? 'list/any' : 'any', site: $this->site) => true];
+        return [$tag => true] + ($this->isTold() ? [] : [PageTags::of('any', site: $this->site) => true]);
     }
 }

@@ -24,16 +24,16 @@ namespace Larder\WordPress;
  * | links             | have read the blogroll                                                           |
  * | transient/name    | have read the transient; those of a network are of site 0                        |
  * | group/name        | have read the group of the object cache, which is a plugin's own; of all sites    |
- * | group/default/a7  | have read an entry without a group, one of a 256th of all                         |
+ * | group/name/a7     | have read an entry of the group, one of a 256th of all                            |
  * | table/wp_posts    | have read the table by SQL of a plugin or theme                                  |
- * | any               | show what something else has kept, of which only that knows what it was made from |
+ * | any               | show what something else has kept, and may look for it elsewhere after any change |
  * | url/host/path     | are this page, of either scheme                                                  |
  * | site, network     | all of the site; all                                                             |
  */
 final class PageTags
 {
     /** Transients that hold nothing of the site's content, or what the hooks of queries know closer. */
-    private const TRANSIENTS = '~^(?:doing_cron|wp_core_block_css_files|wp_styles_for_blocks|global_styles.*|dirsize_cache|update_(?:core|plugins|themes)|theme_roots|wp_theme_files_patterns-.*|wp_theme_patterns_.*|wp_plugin_dependencies.*|available_translations)$~D';
+    private const TRANSIENTS = '~^(?:doing_cron|wp_core_block_css_files|wp_styles_for_blocks|global_styles.*|dirsize_cache|update_(?:core|plugins|themes)|theme_roots|wp_theme_files_patterns-.*|wp_theme_patterns_.*|wp_plugin_dependencies.*|available_translations|is_multi_author)$~D';
 
     /** The group of the object cache that has what code keeps without one. */
     public const NAMELESS = 'default';
@@ -58,10 +58,10 @@ final class PageTags
         return self::of('url', (string) preg_replace_callback('~%[0-9a-f]{2}|[\x80-\xff]~i', static fn(array $octet): string => strtoupper(\strlen($octet[0]) === 1 ? rawurlencode($octet[0]) : $octet[0]), $at), $site);
     }
 
-    /** What of that group an entry is in: pages read some, and something writes others all the time. */
-    public static function ofNameless(int|string $id): string
+    /** What of a group an entry is in: pages read some, and something writes others all the time. */
+    public static function ofEntry(string $group, int|string $id): string
     {
-        return self::NAMELESS . '/' . substr(hash('xxh3', (string) $id), 0, 2);
+        return "{$group}/" . substr(hash('xxh3', (string) $id), 0, 2);
     }
 
     /** Whether a transient says nothing of what pages show. */

@@ -461,6 +461,68 @@ final class PageCacheTest extends TestCase
         self::assertSame([], $killed('set_transient("days", 1); delete_transient("unread"); set_site_transient("update_plugins", 1);'));
     }
 
+    #[DataProvider('stores')]
+    public function testWhatPluginsKeepForThemselvesEndsNoPageBeforeItChangesUnlessItIsFoundByWhenSomethingHasChanged(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $other = trim($site->run('echo wp_insert_post(["post_title" => "Another", "post_status" => "publish"]);'));
+        $site->run('delete_transient("kept"); wp_cache_flush_group("kept"); wp_update_nav_menu_item(wp_create_nav_menu("a-menu"), 0, ["menu-item-title" => "Elsewhere", "menu-item-url" => "/elsewhere/", "menu-item-status" => "publish"]);');
+        $this->plugin($site, <<<'PHP'
+            wp_cache_add_non_persistent_groups(['passing']);
+            function titles(): string { return implode(',', wp_list_pluck(get_posts(["orderby" => "ID"]), 'post_title')); }
+            function kept(string $key): string {
+                $kept = wp_cache_get($key, 'kept');
+                is_string($kept) || wp_cache_set($key, $kept = titles(), 'kept');
+                return $kept;
+            }
+            add_action('wp_footer', static function (): void {
+                if (is_page('sample-page')) {
+                    get_transient('kept') || set_transient('kept', 'mine', 900);
+                    get_transient('filter_data-transient-version') || set_transient('filter_data-transient-version', '1');
+                    wp_cache_get('one', 'kept') || wp_cache_set('one', 'mine', 'kept');
+                    wp_cache_set('one', 'mine', 'passing');
+                    wp_cache_get('one', 'passing');
+                    echo is_multi_author() ? 'many' : 'one';
+                } elseif (is_single()) {
+                    echo 'shown:', kept('titles:' . wp_cache_get_last_changed('posts')), ';';
+                } elseif (is_page('about')) {
+                    echo 'shown:', kept('titles:' . wp_cache_get('last_changed', 'posts')), ';';
+                } elseif (is_page('judged')) {
+                    wp_nav_menu(['menu' => 'a-menu']);
+                    echo get_transient('filter_data-transient-version') . json_encode(get_transient('wc_filter_data_1'));
+                }
+            });
+            PHP);
+        $site->run('foreach (["about", "judged"] as $name) { wp_insert_post(["post_title" => "A page", "post_name" => $name, "post_status" => "publish", "post_type" => "page", "post_date" => "2020-01-01 00:00:00"]); }');
+        $uris = ['/sample-page/', '/hello-world/', '/about/', '/judged/'];
+        $killed = static function (string $code) use ($site, $uris): array {
+            foreach ([1, 2] as $_) {
+                // The first time what was missing is made.
+                $site->run('$pages = (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages; foreach (array_slice($argv, 1) as $uri) { $pages->forget(home_url($uri)); }', $uris);
+                array_map(static fn(string $uri) => $site->visit($uri), $uris);
+            }
+            foreach ($uris as $uri) {
+                self::assertTrue($site->visit($uri)->isHit(), $uri);
+            }
+            $site->run($code);
+
+            return array_values(array_filter($uris, static fn(string $uri): bool => !$site->visit($uri)->isHit()));
+        };
+        $killed('');
+        self::assertSame(['/hello-world/', '/about/'], $killed("wp_update_post(['ID' => {$other}, 'post_title' => 'Renamed']);"));
+        foreach (['/hello-world/', '/about/'] as $uri) {
+            self::assertMatchesRegularExpression('~shown:[^;]*Renamed~', $site->visit($uri)->body);
+        }
+        self::assertNotContains('/sample-page/', $killed("wp_update_post(['ID' => 1, 'post_content' => 'Other text']);"));
+        self::assertSame(['/judged/'], $killed('set_transient("filter_data-transient-version", (string) mt_rand());'));
+        self::assertSame(['/sample-page/'], $killed('set_transient("kept", "yours", 900);'));
+        self::assertSame(['/sample-page/'], $killed('wp_cache_set("one", "yours", "kept");'));
+        self::assertSame([], $killed('wp_cache_set("none reads it", "yours", "kept");'));
+        self::assertNotContains('/judged/', $killed('wp_insert_post(["post_title" => "In no menu", "post_status" => "publish"]);'), 'a menu');
+        self::assertContains('/sample-page/', $killed('wp_insert_post(["post_title" => "Of another", "post_status" => "publish", "post_author" => wp_insert_user(["user_login" => "w" . mt_rand(), "user_pass" => "x", "role" => "author"])]);'));
+        self::assertStringContainsString('many', $site->visit('/sample-page/')->body);
+    }
+
     public function testAPageDiesWithWhatAPluginChangesInItsOwnGroupOfTheObjectCacheAndNotWithAFill(): void
     {
         $site = $this->site(true);
@@ -1388,9 +1450,14 @@ final class PageCacheTest extends TestCase
         $site = $this->site(true);
         $site->visit('/hello-world/');
         self::assertTrue($site->visit('/hello-world/')->isHit());
-        $site->run('update_option("larder_pages", ["paths" => ["/hello*"]]); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
+        $site->run('update_option("larder_pages", ["paths" => ["/hello*"]]);');
         self::assertSame('Larder; fwd=bypass; detail=path', $site->visit('/hello-world/')->header('cache-status'));
-        $site->run('delete_option("larder_pages"); (new Larder\WordPress\Plugin(WP_PLUGIN_DIR . "/larder"))->pages->keepUp();');
+        $site->run('update_option("larder_pages", ["paths" => ["/sample*"]]);');
+        $site->visit('/hello-world/');
+        self::assertTrue($site->visit('/hello-world/')->isHit());
+        $site->run('delete_option("larder_pages");');
+        $site->visit('/sample-page/');
+        self::assertTrue($site->visit('/sample-page/')->isHit());
     }
 
     /** A PHP that looks for changes of its files now and then goes on with the drop-in of before. */
