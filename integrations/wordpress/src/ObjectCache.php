@@ -35,6 +35,9 @@ final class ObjectCache
         'blog-details' => true, 'blog-lookup' => true, 'blog-id-cache' => true,
     ];
 
+    /** What groups begin with in which WooCommerce keeps the terms of a product, with their names. It does not delete these when a term changes. */
+    private const FORGETFUL = 'wc_cache_';
+
     private const OPTIONS = ['options' => true, 'site-options' => true];
 
     /** Judged groups whose entries are read, changed and written back. */
@@ -821,6 +824,11 @@ final class ObjectCache
     /** From the store into $cache; $absent if it has none. */
     private function read(string $group, int|string $id, bool $anew = false): mixed
     {
+        if (str_starts_with($group, self::FORGETFUL)) {
+            $this->non_persistent_groups[$group] = true;
+
+            return $this->absent;
+        }
         [$name] = $this->place($group, $id);
         $value = $this->backend->get($name, $this->absent, $anew);
         if ($value !== $this->absent) {

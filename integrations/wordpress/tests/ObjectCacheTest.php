@@ -181,6 +181,17 @@ final class ObjectCacheTest extends TestCase
         self::assertFalse($this->nextRequest()->get('key', 'counts'));
     }
 
+    public function testTermsThatWooCommerceKeepsOfAProductDoNotOutliveTheRequest(): void
+    {
+        $group = 'wc_cache_0.04486700_1795911286_96b020763e46a843_181';
+        self::assertFalse($this->cache->get('wc_pa_color', $group));
+        $this->cache->add('wc_pa_color', ['red'], $group);
+        self::assertSame(['red'], $this->cache->get('wc_pa_color', $group));
+        self::assertFalse($this->nextRequest()->get('wc_pa_color', $group));
+        $this->cache->set('wc_pa_size', ['small'], $group);
+        self::assertFalse($this->nextRequest()->get('wc_pa_size', $group));
+    }
+
     public function testAGroupAndAKeyNeverMeetAnotherGroupAndKey(): void
     {
         $this->cache->set('b:c', 1, 'a');
