@@ -73,7 +73,7 @@ final class PageRecording
     /** @var array<string, true> groups of plugins that the page has read, as their tags name them */
     private array $watched = [];
 
-    /** Whether a plugin or the theme has asked when WordPress's own things have last changed: what it has kept under that is told of by no one. */
+    /** Whether a plugin or the theme has asked when WordPress's own things have last changed. No hook tells of what it looks for under that. */
     private bool $isSalted = false;
 
     private bool $isLooking = false;
@@ -889,7 +889,7 @@ final class PageRecording
     private function ofTransient(string $name, int $site): array
     {
         if ($name === 'is_multi_author') {
-            // WordPress deletes it with each save of a post, and it says no more than who has posts.
+            // WordPress deletes it with each save of a post, and it only says whether several users have posts.
             return [PageTags::of('list', 'users', $site) => true];
         }
         if (PageTags::isOfNoPage($name)) {
