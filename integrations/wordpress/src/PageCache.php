@@ -252,6 +252,10 @@ final class PageCache
     private function wrote(array $tables): void
     {
         foreach ($tables as $table) {
+            if ($this->store()->isWatched(PageTags::of('joined', $table, 0)) === true) {
+                // WordPress has kept lists of posts that depend on it, under when posts have last changed.
+                wp_cache_set('last_changed', microtime(), 'posts');
+            }
             $tag = PageTags::of('table', $table, 0);
             $isWatched = $this->store()->isWatched($tag);
             if ($isWatched === true) {

@@ -70,7 +70,7 @@ final class PageRecording
     /** @var array<string, true> what forbids to store the page */
     private array $facts = [];
 
-    /** @var array<string, true> groups of plugins that the page has read, as their tags name them */
+    /** @var array<string, true> groups of plugins that the page has read, and tables that its lists of posts depend on */
     private array $watched = [];
 
     /** Whether a plugin or the theme has asked when WordPress's own things have last changed. No hook tells of what it looks for under that. */
@@ -136,13 +136,29 @@ final class PageRecording
     public function noteTable(string $table): void
     {
         $tag = PageTags::of('table', $table, 0);
-        if ($this->ends || isset($this->lists[$tag]) || \in_array($table, \is_array($this->options['tables'] ?? null) ? $this->options['tables'] : [], true)) {
+        if ($this->ends || isset($this->lists[$tag]) || $this->isLeftOut($table)) {
             return;
         }
         $this->lists[$tag] = true;
         if (!$this->store->watch($tag)) {
             $this->facts['store'] = true;
         }
+    }
+
+    /** Notes that WordPress keeps a list of posts that depends on a table of which it knows nothing. */
+    private function noteJoin(string $table): void
+    {
+        $tag = PageTags::of('joined', $table, 0);
+        if (!isset($this->watched[$tag]) && !$this->isLeftOut($table)) {
+            $this->watched[$tag] = true;
+            $this->store->watch($tag);
+        }
+    }
+
+    /** Whether the owner says that it changes no page. */
+    private function isLeftOut(string $table): bool
+    {
+        return \in_array($table, \is_array($this->options['tables'] ?? null) ? $this->options['tables'] : [], true);
     }
 
     /** Notes that the page lists posts, or looks for some, in a way that is not known closer. */
@@ -543,7 +559,9 @@ final class PageRecording
         foreach (PageTables::read($sql) as $table) {
             $isByMeta = $isByMeta || $table === $database->postmeta;
             if (!\in_array($table, [$database->posts, $database->postmeta, $database->term_relationships, $database->term_taxonomy, $database->terms], true)) {
-                $this->noteTable(PageTables::together($table, $database));
+                $together = PageTables::together($table, $database);
+                $this->noteTable($together);
+                $this->noteJoin($together);
             }
         }
 

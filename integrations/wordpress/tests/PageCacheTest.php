@@ -708,6 +708,30 @@ final class PageCacheTest extends TestCase
         self::assertSame([], $alive);
     }
 
+    #[DataProvider('stores')]
+    public function testAListThatIsOrderedByATableOfAPluginIsAsTheTableSaysAfterASave(bool $hasExtension): void
+    {
+        $site = $this->site($hasExtension);
+        $site->run('$wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}ranks (post_id BIGINT PRIMARY KEY, points INT) ENGINE=InnoDB"); foreach (["cheap", "dear"] as $points => $name) { $wpdb->replace("{$wpdb->prefix}ranks", ["post_id" => wp_insert_post(["post_title" => "The {$name} one", "post_name" => "{$name}-one", "post_status" => "publish"]), "points" => $points]); }');
+        $this->plugin($site, <<<'PHP'
+            add_action('wp_footer', static function (): void {
+                if (is_page()) {
+                    $byRank = static fn(array $clauses): array => ['join' => " JOIN {$GLOBALS['wpdb']->prefix}ranks r ON r.post_id = {$GLOBALS['wpdb']->posts}.ID", 'orderby' => 'r.points'] + $clauses;
+                    add_filter('posts_clauses', $byRank);
+                    $listed = (new WP_Query(['posts_per_page' => 1]))->posts;
+                    remove_filter('posts_clauses', $byRank);
+                    echo 'first: ', $listed[0]->post_title ?? 'none', ';';
+                }
+            });
+            PHP);
+        self::assertStringContainsString('first: The cheap one;', $site->visit('/sample-page/')->body);
+        self::assertTrue($site->visit('/sample-page/')->isHit());
+        $site->run('$wpdb->update("{$wpdb->prefix}ranks", ["points" => 7], ["post_id" => get_page_by_path("cheap-one", OBJECT, "post")->ID]);');
+        $after = $site->visit('/sample-page/');
+        self::assertFalse($after->isHit());
+        self::assertStringContainsString('first: The dear one;', $after->body);
+    }
+
     /** WordPress counts them by SQL, which no query of its classes tells of. */
     /** Neither a hook nor the object cache tells of some queries of WordPress itself, and what is not there has no post or user that could tell. */
     #[DataProvider('stores')]
