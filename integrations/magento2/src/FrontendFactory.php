@@ -6,14 +6,17 @@ namespace Larder\Magento2;
 
 use Magento\Framework\App\Cache\Frontend\Factory;
 use Magento\Framework\App\Filesystem\DirectoryList;
+use Magento\Framework\Cache\Core;
+use Magento\Framework\Cache\Frontend\Adapter\Zend;
 use Magento\Framework\Cache\FrontendInterface;
 use Magento\Framework\Filesystem;
 use Magento\Framework\ObjectManagerInterface;
 
 /**
- * Makes the frontends whose backend in env.php is Larder's. Magento makes all others.
+ * Makes the frontends whose backend in env.php is Larder's, of the classes that Magento to 2.4.8 makes them of. Magento makes all others.
  *
- * The factory of Magento 2.4.9 takes the name of a class for that of an unknown backend, says nothing, and caches in files.
+ * Magento 2.4.9 has these classes, and uses them no more. Its factory takes the name of a class for that of an unknown backend, says nothing, and
+ * caches in files.
  *
  * The names of the arguments are those of Magento's factory, as di.xml gives them.
  */
@@ -40,7 +43,7 @@ class FrontendFactory extends Factory
      *
      * @return FrontendInterface
      *
-     * @throws \Zend_Cache_Exception the options of the backend are wrong
+     * @throws \Zend_Cache_Exception the options of the backend are wrong, or a class that env.php names is none
      * @throws \LogicException       a decorator is none, or Magento's own factory says so
      */
     public function create(array $options)
@@ -49,11 +52,16 @@ class FrontendFactory extends Factory
         $options = array_replace_recursive($options, $this->enforcedOptions);
         $backend = \is_string($options['backend'] ?? null) ? ltrim($options['backend'], '\\') : '';
         if (!is_a($backend, Backend::class, true)) {
+            if (preg_match('/^larder(\W|_|$)/i', $backend) === 1) {
+                // Magento would say nothing, and cache in files.
+                \Zend_Cache::throwException(\sprintf('The backend "%s" in app/etc/env.php is none for Magento 2; take %s.', $backend, Backend::class));
+            }
+
             return $this->others()->create($given);
         }
-        $core = new LowLevelFrontend($this->settings($options));
-        $core->setBackend(new $backend(\is_array($options['backend_options'] ?? null) ? $options['backend_options'] : []));
-        $frontend = new Frontend($core);
+        // Magento calls it once more in each process that it forks.
+        $frontend = $this->objectManager->create(Zend::class, ['frontendFactory' => fn(): \Zend_Cache_Core => $this->core($options, $backend)]);
+        \assert($frontend instanceof FrontendInterface);
         foreach ($this->decorators as $decorator) {
             $class = $decorator['class'] ?? throw new \LogicException('A decorator of cache frontends has no class; give it one in di.xml.');
             $frontend = $this->objectManager->create($class, ['frontend' => $frontend] + ($decorator['parameters'] ?? []));
@@ -63,6 +71,22 @@ class FrontendFactory extends Factory
         }
 
         return $frontend;
+    }
+
+    /**
+     * @param array<mixed>          $options
+     * @param class-string<Backend> $backend
+     */
+    private function core(array $options, string $backend): \Zend_Cache_Core
+    {
+        $class = $options['frontend'] ?? Core::class;
+        if (!\is_string($class) || !is_a($class, \Zend_Cache_Core::class, true)) {
+            \Zend_Cache::throwException(\sprintf('The option "frontend" of a cache frontend in app/etc/env.php is no class of %s; leave it out.', \Zend_Cache_Core::class));
+        }
+        $core = new $class($this->settings($options));
+        $core->setBackend(new $backend(\is_array($options['backend_options'] ?? null) ? $options['backend_options'] : []));
+
+        return $core;
     }
 
     /**
@@ -76,7 +100,7 @@ class FrontendFactory extends Factory
         $settings = \is_array($options['frontend_options'] ?? null) ? $options['frontend_options'] : [];
 
         return [
-            // So items that Magento's own frontend has saved are found.
+            // That of Magento's factory. So items that were saved before are found.
             'cache_id_prefix' => $prefix ?: substr(md5($this->filesystem->getDirectoryRead(DirectoryList::CONFIG)->getAbsolutePath()), 0, 3) . '_',
         ] + $settings + ['caching' => true, 'lifetime' => $options['lifetime'] ?? self::DEFAULT_LIFETIME, 'automatic_cleaning_factor' => 0];
     }

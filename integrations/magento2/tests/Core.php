@@ -112,26 +112,6 @@ class Zend_Cache_Core
     }
 
     /**
-     * @param array<string> $tags
-     *
-     * @return array<string>
-     */
-    public function getIdsNotMatchingTags($tags = [])
-    {
-        return $this->getBackend()->getIdsNotMatchingTags($tags);
-    }
-
-    /**
-     * @param array<string> $tags
-     *
-     * @return array<string>
-     */
-    public function getIdsMatchingAnyTags($tags = [])
-    {
-        return $this->getBackend()->getIdsMatchingAnyTags($tags);
-    }
-
-    /**
      * @param ?string $id
      *
      * @return ?string

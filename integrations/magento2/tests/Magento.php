@@ -153,6 +153,94 @@ namespace Magento\Framework\Cache {
     }
 }
 
+namespace Magento\Framework\Cache {
+    class Core extends \Zend_Cache_Core
+    {
+        public function save($data, $id = null, $tags = [], $specificLifetime = false, $priority = 8)
+        {
+            return parent::save($data, $id, $this->names($tags), $specificLifetime, $priority);
+        }
+
+        public function clean($mode = 'all', $tags = [])
+        {
+            return parent::clean($mode, $this->names($tags));
+        }
+
+        public function getIdsMatchingTags($tags = [])
+        {
+            return parent::getIdsMatchingTags($this->names($tags));
+        }
+
+        protected function _id($id)
+        {
+            return parent::_id($id === null ? null : preg_replace('/[^a-zA-Z0-9_]/', '_', str_replace('.', '__', $id)));
+        }
+
+        /**
+         * @param array<string> $tags
+         *
+         * @return array<string>
+         */
+        private function names(array $tags): array
+        {
+            return array_map(fn(string $tag): string => (string) $this->_id($tag), $tags);
+        }
+    }
+}
+
+namespace Magento\Framework\Cache\Frontend\Adapter {
+    use Magento\Framework\Cache\FrontendInterface;
+
+    class Zend implements FrontendInterface
+    {
+        private readonly \Zend_Cache_Core $core;
+
+        /** @param \Closure(): \Zend_Cache_Core $frontendFactory */
+        public function __construct(
+            public readonly \Closure $frontendFactory,
+        ) {
+            $this->core = $frontendFactory();
+        }
+
+        public function test($identifier): int|bool
+        {
+            return $this->core->test(strtoupper($identifier));
+        }
+
+        public function load($identifier): string|bool
+        {
+            $data = $this->core->load(strtoupper($identifier));
+
+            return \is_string($data) ? $data : false;
+        }
+
+        public function save($data, $identifier, array $tags = [], $lifeTime = null): bool
+        {
+            return $this->core->save($data, strtoupper($identifier), array_map(strtoupper(...), $tags), $lifeTime);
+        }
+
+        public function remove($identifier): bool
+        {
+            return $this->core->remove(strtoupper($identifier));
+        }
+
+        public function clean($mode = 'all', array $tags = []): bool
+        {
+            return $this->core->clean($mode, array_map(strtoupper(...), $tags));
+        }
+
+        public function getBackend(): object
+        {
+            return $this->core->getBackend();
+        }
+
+        public function getLowLevelFrontend(): \Zend_Cache_Core
+        {
+            return $this->core;
+        }
+    }
+}
+
 namespace Magento\Framework\App\Cache\Frontend {
     use Magento\Framework\Cache\FrontendInterface;
 

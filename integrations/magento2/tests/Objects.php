@@ -5,10 +5,11 @@ declare(strict_types=1);
 namespace Larder\Magento2\Tests;
 
 use Magento\Framework\App\Cache\Frontend\Factory;
+use Magento\Framework\Cache\Frontend\Adapter\Zend;
 use Magento\Framework\Cache\FrontendInterface;
 use Magento\Framework\ObjectManagerInterface;
 
-/** Makes decorators, and Magento's own factory under the name that the module's di.xml gives it. */
+/** Makes Magento's frontends and decorators, and its own factory under the name that the module's di.xml gives it. */
 final class Objects implements ObjectManagerInterface
 {
     /** @var list<array{string, array<string, mixed>}> */
@@ -21,6 +22,12 @@ final class Objects implements ObjectManagerInterface
             \assert($frontend instanceof FrontendInterface);
 
             return new Scope($frontend, \is_string($arguments['tag'] ?? null) ? $arguments['tag'] : '');
+        }
+        if ($type === Zend::class) {
+            $factory = $arguments['frontendFactory'] ?? null;
+            \assert($factory instanceof \Closure);
+
+            return new Zend($factory);
         }
         if ($type === \ArrayObject::class) {
             return new \ArrayObject();

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Larder\Magento2\Tests;
 
-use Larder\Magento2\LowLevelFrontend;
 use Magento\Framework\Cache\FrontendInterface;
 
 /** A decorator of frontends. */
@@ -50,10 +49,10 @@ final class Scope implements FrontendInterface
         return $this->frontend->getLowLevelFrontend();
     }
 
-    public function core(): LowLevelFrontend
+    public function core(): \Zend_Cache_Core
     {
         $core = $this->getLowLevelFrontend();
-        \assert($core instanceof LowLevelFrontend);
+        \assert($core instanceof \Zend_Cache_Core);
 
         return $core;
     }
