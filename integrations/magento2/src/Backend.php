@@ -44,6 +44,12 @@ class Backend extends \Larder_Cache_Backend
         }
     }
 
+    /** Everything in the store, or in the namespace: so the administration of Magento 2.4.9 flushes a cache's storage. */
+    public function clear(): bool
+    {
+        return $this->clean(\Zend_Cache::CLEANING_MODE_ALL);
+    }
+
     protected function stamped(array $tags): array
     {
         $versions = parent::stamped($tags);

@@ -7,7 +7,6 @@ namespace Larder\Magento2;
 use Magento\Framework\App\Cache\Frontend\Factory;
 use Magento\Framework\App\Filesystem\DirectoryList;
 use Magento\Framework\Cache\Core;
-use Magento\Framework\Cache\Frontend\Adapter\Zend;
 use Magento\Framework\Cache\FrontendInterface;
 use Magento\Framework\Filesystem;
 use Magento\Framework\ObjectManagerInterface;
@@ -60,7 +59,7 @@ class FrontendFactory extends Factory
             return $this->others()->create($given);
         }
         // Magento calls it once more in each process that it forks.
-        $frontend = $this->objectManager->create(Zend::class, ['frontendFactory' => fn(): \Zend_Cache_Core => $this->core($options, $backend)]);
+        $frontend = $this->objectManager->create(Frontend::class, ['frontendFactory' => fn(): \Zend_Cache_Core => $this->core($options, $backend)]);
         \assert($frontend instanceof FrontendInterface);
         foreach ($this->decorators as $decorator) {
             $class = $decorator['class'] ?? throw new \LogicException('A decorator of cache frontends has no class; give it one in di.xml.');

@@ -123,6 +123,22 @@ final class FrontendTest extends TestCase
         self::assertInstanceOf($own::class, $frontend->getLowLevelFrontend());
     }
 
+    /** Its nightly job has frontends clean what is old, and its administration flushes a storage by a method of the backend. */
+    public function testMagento249CleansAndFlushesIt(): void
+    {
+        $factory = new FrontendFactory(new Objects(), new Filesystem(), [], [['class' => Scope::class, 'parameters' => ['tag' => 'MAGE']]]);
+        $frontend = $factory->create(['backend' => Backend::class, 'backend_options' => ['dsn' => $this->pools->dsn('SQLite')]]);
+        $frontend->save('data', 'page', ['MAGE']);
+        self::assertTrue($frontend->clean('old', ['MAGE']));
+        self::assertSame('data', $frontend->load('page'));
+        $backend = $frontend->getBackend();
+        self::assertInstanceOf(Backend::class, $backend);
+        self::assertTrue($backend->clear());
+        self::assertSame([false, []], [$frontend->load('page'), $backend->getIds()]);
+        $this->expectException(\InvalidArgumentException::class);
+        $frontend->clean('notMatchingTag', ['MAGE']);
+    }
+
     /** @return iterable<string, array{array<string, mixed>, string}> */
     public static function mistakes(): iterable
     {

@@ -224,8 +224,12 @@ namespace Magento\Framework\Cache\Frontend\Adapter {
             return $this->core->remove(strtoupper($identifier));
         }
 
-        public function clean($mode = 'all', array $tags = []): bool
+        public function clean($mode = 'all', array $tags = [])
         {
+            if (!\in_array($mode, ['all', 'matchingTag', 'matchingAnyTag'], true)) {
+                throw new \InvalidArgumentException("It does not clean in the mode {$mode}.");
+            }
+
             return $this->core->clean($mode, array_map(strtoupper(...), $tags));
         }
 

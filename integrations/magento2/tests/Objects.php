@@ -4,12 +4,12 @@ declare(strict_types=1);
 
 namespace Larder\Magento2\Tests;
 
+use Larder\Magento2\Frontend;
 use Magento\Framework\App\Cache\Frontend\Factory;
-use Magento\Framework\Cache\Frontend\Adapter\Zend;
 use Magento\Framework\Cache\FrontendInterface;
 use Magento\Framework\ObjectManagerInterface;
 
-/** Makes Magento's frontends and decorators, and its own factory under the name that the module's di.xml gives it. */
+/** Makes frontends and decorators, and Magento's own factory under the name that the module's di.xml gives it. */
 final class Objects implements ObjectManagerInterface
 {
     /** @var list<array{string, array<string, mixed>}> */
@@ -23,11 +23,11 @@ final class Objects implements ObjectManagerInterface
 
             return new Scope($frontend, \is_string($arguments['tag'] ?? null) ? $arguments['tag'] : '');
         }
-        if ($type === Zend::class) {
+        if ($type === Frontend::class) {
             $factory = $arguments['frontendFactory'] ?? null;
             \assert($factory instanceof \Closure);
 
-            return new Zend($factory);
+            return new Frontend($factory);
         }
         if ($type === \ArrayObject::class) {
             return new \ArrayObject();
