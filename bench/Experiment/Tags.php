@@ -28,6 +28,8 @@ final class Tags implements Experiment
     public const LIVE = 'time to invalidate a tag that living items have';
     public const REFILLS = 'writes after half was cleaned';
     public const HITS = 'reads, of those that hit';
+    /** Reads of those that hit, where a request has 20 to 200 operations. */
+    public const HITS_IN_REQUESTS = 'hits in requests';
     /** Of a pool. Its clients are long requests, of which few values are used in place. */
     public const COPIED = 'reads that copied the value, rather than use it in place';
     public const CLEAN = 'time to clean a tag';
@@ -78,12 +80,12 @@ final class Tags implements Experiment
             . 'shown, because what cleans often misses often. Then the same tags are cleaned in this store and in one of ' . self::FEW . ' items, in turns, until half of '
             . 'the items are dead. The missing items are stored again, which pays for what the cleans left. A pool has room for 1.25 times the items, and for 16 MiB at least, which the items of a quick run do not fill. The classic designs are re-created '
             . 'plainly; --zend=DIRECTORY measures the real back ends. Larder\'s adapters of frameworks are called through the interfaces of Zend, Symfony and Laravel, beside '
-            . 'the tagged caches that Symfony and Laravel bring; --laravel=DIRECTORY says where Laravel is.';
+            . 'the tagged caches that Symfony and Laravel bring. These do the mix once as one long request, and once in requests of 20 to 200 operations. --laravel=DIRECTORY says where Laravel is.';
     }
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(500, 3_072, $profile === Profile::Quick ? 120 : 1_300);
+        return new Needs(500, 3_072, $profile === Profile::Quick ? 160 : 1_700);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
@@ -93,7 +95,7 @@ final class Tags implements Experiment
         $seconds = $isQuick ? 1.5 : 5.0;
         $cleans = $isQuick ? 1.0 : 3.0;
         $afterwards = $isQuick ? 0.4 : 3.0;
-        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => self::OPERATIONS, 'seconds at most' => (string) $seconds, 'seconds at most of the cleans that are compared' => (string) $cleans, 'seconds at most of the writes after them' => (string) $afterwards, 'runs' => 'one, and ' . self::STARTS . ' of what does all operations in half of that time', 'runs of the extension\'s own call, each in a pool of its own' => $isQuick ? 2 : 3, 'items of the store that cleans are compared with' => self::FEW, 'items of each kind beside which other tags are invalidated' => self::ITEMS_THAT_STAY, 'MiB of their pool' => self::MEGABYTES_OF_THEM, 'pools of each, one after the other' => self::POOLS_OF_THEM, 'places in which cleans in files are compared' => $isQuick ? self::PLACEMENTS : 1, Placement::PARAMETER => Placement::ON_ALL, 'placement of the cleans that are compared' => $laboratory->placement->description];
+        $outcome->parameters = ['items' => $items, 'tags' => 2_000, 'clients' => self::CLIENTS, 'operations of each client' => self::OPERATIONS, 'operations of a request, where the framework ends one' => implode(' to ', TagClients::REQUEST), 'seconds at most' => (string) $seconds, 'seconds at most of the cleans that are compared' => (string) $cleans, 'seconds at most of the writes after them' => (string) $afterwards, 'runs' => 'one, and ' . self::STARTS . ' of what does all operations in half of that time', 'runs of the extension\'s own call, each in a pool of its own' => $isQuick ? 2 : 3, 'items of the store that cleans are compared with' => self::FEW, 'items of each kind beside which other tags are invalidated' => self::ITEMS_THAT_STAY, 'MiB of their pool' => self::MEGABYTES_OF_THEM, 'pools of each, one after the other' => self::POOLS_OF_THEM, 'places in which cleans in files are compared' => $isQuick ? self::PLACEMENTS : 1, Placement::PARAMETER => Placement::ON_ALL, 'placement of the cleans that are compared' => $laboratory->placement->description];
         $redis = RawStores::flavour()->title();
         $designs = array_values(array_filter(Design::cases(), static fn(Design $design): bool => !$design->isZend() || $laboratory->zend !== null));
         foreach ($designs as $design) {
@@ -251,8 +253,8 @@ final class Tags implements Experiment
     private function measure(Outcome $outcome, Laboratory $laboratory, Design $design, int $items, float $seconds, float $cleans, float $afterwards): void
     {
         $title = $outcome->titles[$design->value] ?? $design->value;
-        $directories = $places = $cleaned = $mixed = [];
-        $measure = function (int $operations, float $cleans, float $afterwards) use (&$directories, &$places, $laboratory, $design, $title, $items, $seconds): Fields {
+        $directories = $places = $cleaned = $mixed = $inRequests = [];
+        $measure = function (int $operations, float $cleans, float $afterwards, bool $isInRequests = false) use (&$directories, &$places, $laboratory, $design, $title, $items, $seconds): Fields {
             // The many and the few share one directory, so that they share its luck, too (see Cleans).
             $directories[] = $disk = TemporaryDirectory::make(FileSystem::onDisk());
             $directories[] = $named = $design->isPool() ? TemporaryDirectory::make(FileSystem::inMemory()) : $disk;
@@ -261,7 +263,7 @@ final class Tags implements Experiment
 
             return $laboratory->task($title, TagClients::class, [
                 'design' => $design->value, 'items' => $items, 'clients' => self::CLIENTS, 'operations' => $operations, 'milliseconds' => (int) (1000 * $seconds), 'milliseconds of cleans' => (int) (1000 * $cleans), 'milliseconds afterwards' => (int) (1000 * $afterwards), 'milliseconds of reads' => (int) (300 * $afterwards),
-                'place' => $many->toJson(), 'few' => $few->toJson(), 'few items' => self::FEW,
+                'place' => $many->toJson(), 'few' => $few->toJson(), 'few items' => self::FEW, 'in requests' => (int) $isInRequests,
             ], ['apc.shm_size' => self::MEGABYTES . 'M', 'apc.serializer' => 'php', 'apc.entries_hint' => (string) $items], false);
         };
         // What files take is a matter of where their directories lie, which is luck. None is deleted before the last: that would slow the next.
@@ -274,6 +276,9 @@ final class Tags implements Experiment
             while (count($mixed) < self::STARTS && self::wasOverSoon($mixed[0], $seconds / 2)) {
                 $mixed[] = $measure(self::OPERATIONS, 0.0, 0.0);
             }
+            while ($design->servesRequests() && count($inRequests) < self::STARTS && ($inRequests === [] || self::wasOverSoon($inRequests[0], $seconds / 2))) {
+                $inRequests[] = $measure(self::OPERATIONS, 0.0, 0.0, true);
+            }
         } finally {
             array_map(static fn(TagPlace $place) => $place->close(), $places);
             array_map(static fn(TemporaryDirectory $directory) => $directory->remove(), $directories);
@@ -284,6 +289,9 @@ final class Tags implements Experiment
         }
         foreach ($mixed as $start => $found) {
             $this->addMix($outcome, $case, $design, $start, $found);
+        }
+        foreach ($inRequests as $start => $found) {
+            $this->addRequests($outcome, $case, $design, $start, $found);
         }
         foreach ($cleaned as $placement => $found) {
             foreach (['many' => $items, 'few' => self::FEW] as $which => $count) {
@@ -306,6 +314,18 @@ final class Tags implements Experiment
         }
 
         return true;
+    }
+
+    /** @param array<string, string> $case */
+    private function addRequests(Outcome $outcome, array $case, Design $design, int $start, Fields $found): void
+    {
+        for ($client = 0; $client < self::CLIENTS; $client++) {
+            if ($found->int("{$client} hits") > 0) {
+                $rate = self::CLIENTS * $found->int("{$client} hits") / max(1, $found->int("{$client} hits time")) * 1e9;
+                $outcome->measurement($case, self::HITS_IN_REQUESTS, 'hits per second', Direction::HigherIsBetter, $design->value, columns: ['operations'])
+                    ->add($start, $client, $rate, $found->int("{$client} hits"));
+            }
+        }
     }
 
     /** @param array<string, string> $case */

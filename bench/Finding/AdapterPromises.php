@@ -16,6 +16,8 @@ final readonly class AdapterPromises
         'symfony-shared-memory' => ['symfony-own-redis', 'symfony-own-tags-redis', 'symfony-own-tags-apcu', 'symfony-own-files'],
         'laravel-shared-memory' => ['laravel-own-redis', 'laravel-own-apcu'],
     ];
+    /** Those whose framework says when a request is over. */
+    private const SERVE_REQUESTS = ['symfony-shared-memory', 'laravel-shared-memory'];
     /** The framework's own in the same store. */
     private const IN_THE_SAME_STORE = [
         'magento-redis' => 'tag-sets', 'magento-redis-near' => 'tag-sets', 'symfony-redis' => 'symfony-own-redis', 'symfony-redis-near' => 'symfony-own-redis',
@@ -38,7 +40,8 @@ final readonly class AdapterPromises
 
         return [
             ...array_merge(...array_map($promises->cleans(...), array_keys(self::RIVALS))),
-            ...array_map($promises->fastestReads(...), array_keys(self::RIVALS)),
+            ...array_map(static fn(string $ours): Promise => $promises->fastestReads($ours, 'reads that hit', Tags::HITS), array_keys(self::RIVALS)),
+            ...array_map(static fn(string $ours): Promise => $promises->fastestReads($ours, 'reads that hit in requests', Tags::HITS_IN_REQUESTS), self::SERVE_REQUESTS),
             ...array_map($promises->readsInTheSameStore(...), array_keys(self::IN_THE_SAME_STORE)),
             $promises->against('writing', 'writes', 'magento-shared-memory', 'tag-sets', 2.0),
             $promises->costs('symfony-shared-memory', 'symfony-array', 1.5),
@@ -55,20 +58,20 @@ final readonly class AdapterPromises
         return array_map(fn(string $theirs): Promise => $this->against('cleaning by tag', 'cleans by tag', $ours, $theirs, 100.0), $rivals);
     }
 
-    private function fastestReads(string $ours): Promise
+    private function fastestReads(string $ours, string $what, string $metric): Promise
     {
         $fastest = self::RIVALS[$ours][0] ?? '';
         $most = 0.0;
         foreach (self::RIVALS[$ours] ?? [] as $theirs) {
-            $speaker = $this->designs->speaker(Tags::HITS, $theirs);
-            $measurement = $this->findings->measurement('tags', Tags::HITS, $this->caseOf($speaker), $speaker);
+            $speaker = $this->designs->speaker($metric, $theirs);
+            $measurement = $this->findings->measurement('tags', $metric, $this->caseOf($speaker), $speaker);
             $rate = $measurement === null ? 0.0 : $this->findings->median('tags', $measurement)->estimate;
             if ($rate > $most) {
                 [$fastest, $most] = [$theirs, $rate];
             }
         }
 
-        return $this->against('reads that hit', Tags::HITS, $ours, $fastest, 5.0);
+        return $this->against($what, $metric, $ours, $fastest, 5.0);
     }
 
     private function readsInTheSameStore(string $ours): Promise

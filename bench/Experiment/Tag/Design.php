@@ -142,6 +142,12 @@ enum Design: string
         return in_array($this, [self::LibraryApcuTier, self::LibrarySharedMemoryTier, self::LibraryApcuRedisTier, self::LibrarySharedMemoryRedisTier], true);
     }
 
+    /** Whether its framework says when a request is over. */
+    public function servesRequests(): bool
+    {
+        return in_array(explode('-', $this->value)[0], ['symfony', 'laravel'], true);
+    }
+
     /** Whether an item is read under the tags that it was stored under, as Laravel wants it. */
     public function readsUnderTags(): bool
     {

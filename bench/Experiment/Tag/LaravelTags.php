@@ -13,7 +13,7 @@ use Larder\Laravel\LarderStore;
  * Laravel is not shipped with us. Its classes are called by their names, in code that is compiled here so that no call of the
  * benchmark's own stands in between.
  */
-final readonly class LaravelTags implements TaggedCache
+final readonly class LaravelTags implements ServesRequests
 {
     /** What Debian's packages have below one folder, each with a list of its classes. */
     private const PARTS = ['Cache', 'Container', 'Redis'];
@@ -23,8 +23,9 @@ final readonly class LaravelTags implements TaggedCache
      * @param \Closure(string, list<string>): mixed $get
      * @param \Closure(string, mixed, list<string>, int): mixed $put
      * @param \Closure(list<string>): mixed $flush
+     * @param ?Cache $cache ours; null: Laravel's own stores know no end of a request
      */
-    private function __construct(private \Closure $get, private \Closure $put, private \Closure $flush) {}
+    private function __construct(private \Closure $get, private \Closure $put, private \Closure $flush, private ?Cache $cache) {}
 
     /**
      * @param string|null $directory null: where PHP looks for files that are included
@@ -112,6 +113,12 @@ final readonly class LaravelTags implements TaggedCache
         ($this->flush)($tags);
     }
 
+    /** As our service provider does when Octane says so. */
+    public function endRequest(): void
+    {
+        $this->cache?->refresh();
+    }
+
     /** @param object $store of Laravel's */
     private static function over(object $store): self
     {
@@ -127,6 +134,7 @@ final readonly class LaravelTags implements TaggedCache
             $code('string $id, array $tags', '($tags === [] ? $cache : $cache->tags($tags))->get($id)'),
             $code('string $id, mixed $value, array $tags, int $lifetime', '($tags === [] ? $cache : $cache->tags($tags))->put($id, $value, $lifetime)'),
             $code('array $tags', '$cache->tags($tags)->flush()'),
+            $store instanceof LarderStore ? $store->cache : null,
         );
     }
 

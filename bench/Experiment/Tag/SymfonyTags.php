@@ -12,13 +12,14 @@ use Symfony\Component\Cache\Adapter\RedisAdapter;
 use Symfony\Component\Cache\Adapter\RedisTagAwareAdapter;
 use Symfony\Component\Cache\Adapter\TagAwareAdapter;
 use Symfony\Component\Cache\Adapter\TagAwareAdapterInterface;
+use Symfony\Component\Cache\ResettableInterface;
 
 /**
  * A pool of Symfony with tags, through its interface.
  *
  * A write asks for the item first, as the interface wants it: only a pool makes items.
  */
-final readonly class SymfonyTags implements TaggedCache
+final readonly class SymfonyTags implements ServesRequests
 {
     private function __construct(private TagAwareAdapterInterface $pool) {}
 
@@ -72,6 +73,14 @@ final readonly class SymfonyTags implements TaggedCache
     public function clean(array $tags): void
     {
         $this->pool->invalidateTags($tags);
+    }
+
+    /** As the kernel resets its services after each request. Symfony's own adapter then forgets the numbers of tags that it has read. */
+    public function endRequest(): void
+    {
+        if ($this->pool instanceof ResettableInterface) {
+            $this->pool->reset();
+        }
     }
 
     private static function client(string $socket): Redis

@@ -27,6 +27,8 @@ final class TagClients implements Task
     private const WINDOW = 1_001;
     /** Operations of a cache that does nothing: what they take is the benchmark's own. */
     private const IDLE = 20_000;
+    /** Operations of a request, at least and at most. */
+    public const REQUEST = [20, 200];
     /** Items that are looked at after the last clean. */
     private const CHECKED = 500;
 
@@ -80,10 +82,11 @@ final class TagClients implements Task
         $afterwards = $arguments->int('milliseconds afterwards') * 1_000_000;
         $meter = CpuMeter::among($place->string('servers'));
         $copies = self::copies($design, $place);
-        $answers = Forked::all($clients, static function (int $client) use ($design, $place, $catalogue, $operations, $nanoseconds): array {
+        $isInRequests = $arguments->int('in requests') === 1;
+        $answers = Forked::all($clients, static function (int $client) use ($design, $place, $catalogue, $operations, $nanoseconds, $isInRequests): array {
             Placement::stay($client);
-            $answer = self::work($design, $design->open($place), $catalogue, $client, $operations, $nanoseconds);
-            $loop = self::work($design, new Idle(), $catalogue, $client, self::IDLE, PHP_INT_MAX >> 1)['client cpu'];
+            $answer = self::work($design, $design->open($place), $catalogue, $client, $operations, $nanoseconds, $isInRequests);
+            $loop = self::work($design, new Idle(), $catalogue, $client, self::IDLE, PHP_INT_MAX >> 1, false)['client cpu'];
 
             return [...$answer, 'client cpu' => max(0.0, $answer['client cpu'] - $loop), 'loop cpu' => $loop];
         });
@@ -137,10 +140,17 @@ final class TagClients implements Task
         return $design->isPool() ? json_encode([...Fields::ofJson($place, 'place')->all(), 'bytes' => $many->int('bytes')], JSON_THROW_ON_ERROR) : $place;
     }
 
-    /** @return array<string, int|float> */
-    private static function work(Design $design, TaggedCache $cache, Catalogue $catalogue, int $client, int $operations, int $nanoseconds): array
+    /**
+     * @param bool $isInRequests whether the operations are those of many requests, one after the other; else of one
+     *
+     * @return array<string, int|float>
+     */
+    private static function work(Design $design, TaggedCache $cache, Catalogue $catalogue, int $client, int $operations, int $nanoseconds, bool $isInRequests): array
     {
         $random = new Randomizer(new Xoshiro256StarStar(100 + $client));
+        $lengths = new Randomizer(new Xoshiro256StarStar(200 + $client));
+        $requests = $isInRequests && $cache instanceof ServesRequests ? $cache : null;
+        $left = $lengths->getInt(...self::REQUEST);
         $counts = ['reads' => 0, 'writes' => 0, 'cleans' => 0];
         $times = ['reads' => 0, 'writes' => 0, 'cleans' => 0];
         $hits = $hitting = 0;
@@ -149,6 +159,10 @@ final class TagClients implements Task
         for ($operation = 0; $operation < $operations && hrtime(true) < $end; $operation++) {
             // The first window begins with a clean and a write, so that a design too slow for a window is measured, too.
             $turn = $operation % self::WINDOW;
+            if ($requests !== null && $left-- === 0) {
+                $requests->endRequest();
+                $left = $lengths->getInt(...self::REQUEST) - 1;
+            }
             $kind = $turn === 20 ? 'cleans' : ($turn === 10 ? 'writes' : 'reads');
             $number = $catalogue->popular($random);
             $id = $catalogue->id($number);

@@ -169,6 +169,25 @@ final class PromisesTest extends TestCase
         self::assertSame(PromiseState::Missed, $found()->state);
     }
 
+    public function testHitsInRequestsAreJudgedBesideThoseOfOneLongRequest(): void
+    {
+        $fixture = new RunFixture();
+        $fixture->add('tags', ['items' => '5,000'], 'reads', Direction::HigherIsBetter, 'symfony-shared-memory', 1_000.0);
+        foreach ([Tags::HITS => 250.0, Tags::HITS_IN_REQUESTS => 100.0] as $metric => $theirs) {
+            foreach (['symfony-shared-memory' => 1_000.0, 'symfony-own-tags-apcu' => $theirs] as $subject => $rate) {
+                $fixture->add('tags', ['items' => '5,000'], $metric, Direction::HigherIsBetter, $subject, $rate);
+            }
+        }
+        $found = [];
+        foreach (self::promises($fixture) as $promise) {
+            if (str_contains($promise->title, 'Larder\\Symfony over shared memory, against Symfony: TagAwareAdapter over APCu')) {
+                $found[explode(' among', $promise->title)[0]] = $promise->state;
+            }
+        }
+
+        self::assertSame(['reads that hit' => PromiseState::Missed, 'reads that hit in requests' => PromiseState::Met], $found);
+    }
+
     /** @param float $spread how far the blocks lie apart */
     #[TestWith([930, 0.045, PromiseState::Met])]
     #[TestWith([930, 0.03, PromiseState::Missed])]

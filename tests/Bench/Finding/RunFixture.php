@@ -249,6 +249,7 @@ final class RunFixture
         $all = ['items' => '200,000'];
         foreach (['magento', 'symfony', 'laravel'] as $framework) {
             $this->rates('tags', $all, Tags::HITS, ["{$framework}-shared-memory" => $ours < 1 ? 1e6 : 1e4]);
+            $this->rates('tags', $all, Tags::HITS_IN_REQUESTS, ["{$framework}-shared-memory" => $ours < 1 ? 1e6 : 1e4]);
             $this->rates('tags', $all, 'writes', ["{$framework}-shared-memory" => $ours < 1 ? 1e5 : 1e3]);
             $this->rates('tags', $all, 'cleans by tag', ["{$framework}-shared-memory" => $ours < 1 ? 1e6 : 1e3]);
             $this->add('tags', ['items in the store' => '200,000'], Tags::CLEAN, Direction::LowerIsBetter, "{$framework}-shared-memory", $ours < 1 ? 350.0 : 35_000.0);
@@ -262,6 +263,7 @@ final class RunFixture
             ...array_fill_keys(['magento-redis', 'magento-redis-near', 'symfony-redis', 'symfony-redis-near', 'laravel-redis', 'laravel-redis-near'], $ours < 1 ? 45_000.0 : 9_000.0),
             'symfony-apcu' => $ours < 1 ? 95_000.0 : 9_000.0,
         ]);
+        $this->rates('tags', $all, Tags::HITS_IN_REQUESTS, ['symfony-own-redis' => 30_000.0, 'symfony-own-tags-apcu' => 80_000.0, 'laravel-own-redis' => 35_000.0, 'laravel-own-apcu' => 100_000.0]);
         $this->rates('tags', $all, 'reads', ['cache-tier-shared-memory-redis' => $ours < 1 ? 500_000.0 : 300_000.0]);
         $this->rates('tags', $all, 'cleans by tag', ['symfony-own-redis' => 800.0]);
         $this->rates('tags', ['items' => '20,000'], 'cleans by tag', ['symfony-own-files' => 60.0]);

@@ -12,7 +12,9 @@ use Larder\Bench\Experiment\Tag\Design;
 use Larder\Bench\Experiment\Tag\FewItems;
 use Larder\Bench\Experiment\Tag\LaravelTags;
 use Larder\Bench\Experiment\Tag\Room;
+use Larder\Bench\Experiment\Tag\ServesRequests;
 use Larder\Bench\Experiment\Tag\SharedMemoryTags;
+use Larder\Bench\Experiment\Tag\SymfonyTags;
 use Larder\Bench\Experiment\Tag\TagClients;
 use Larder\Bench\Experiment\Tag\TagFiles;
 use Larder\Bench\Experiment\Tag\TaggedCache;
@@ -120,7 +122,7 @@ final class DesignsTest extends RealServers
     {
         $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '', 'zend' => '', 'laravel' => '', 'servers' => ''];
         $found = ChildProcess::run('tags', TagClients::class, [
-            'design' => 'shared-memory', 'items' => 100, 'clients' => 2, 'operations' => 20_000, 'milliseconds' => 120_000, 'milliseconds of cleans' => 60_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1,
+            'design' => 'shared-memory', 'items' => 100, 'clients' => 2, 'operations' => 20_000, 'milliseconds' => 120_000, 'milliseconds of cleans' => 60_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1, 'in requests' => 0,
             'place' => json_encode($place, JSON_THROW_ON_ERROR), 'few' => json_encode([...$place, 'pool' => basename($this->directory) . '-few'], JSON_THROW_ON_ERROR), 'few items' => 20,
         ]);
 
@@ -143,7 +145,7 @@ final class DesignsTest extends RealServers
         mkdir("{$this->directory}/few");
         $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => '', 'memcached' => '', 'zend' => '', 'laravel' => '', 'servers' => ''];
         ChildProcess::run('tags', TagClients::class, [
-            'design' => 'cache-tier-shared-memory', 'items' => 20, 'clients' => 1, 'operations' => 1_001, 'milliseconds' => 120_000, 'milliseconds of cleans' => 60_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1,
+            'design' => 'cache-tier-shared-memory', 'items' => 20, 'clients' => 1, 'operations' => 1_001, 'milliseconds' => 120_000, 'milliseconds of cleans' => 60_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1, 'in requests' => 0,
             'place' => json_encode($place, JSON_THROW_ON_ERROR), 'few' => json_encode([...$place, 'directory' => "{$this->directory}/few", 'pool' => basename($this->directory) . '-few'], JSON_THROW_ON_ERROR), 'few items' => 20,
         ]);
 
@@ -165,13 +167,34 @@ final class DesignsTest extends RealServers
         self::assertNull(Design::from($design)->lack(null, $laravel));
         $place = ['directory' => $this->directory, 'pool' => basename($this->directory), 'bytes' => 8 << 20, 'redis' => $this->redisFor($design), 'memcached' => '', 'zend' => '', 'laravel' => $laravel, 'servers' => ''];
         $found = ChildProcess::run('tags', TagClients::class, [
-            'design' => $design, 'items' => 100, 'clients' => 1, 'operations' => 3_000, 'milliseconds' => 120_000, 'milliseconds of cleans' => 60_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1,
+            'design' => $design, 'items' => 100, 'clients' => 1, 'operations' => 3_000, 'milliseconds' => 120_000, 'milliseconds of cleans' => 60_000, 'milliseconds afterwards' => 60_000, 'milliseconds of reads' => 1, 'in requests' => 1,
             'place' => json_encode($place, JSON_THROW_ON_ERROR), 'few' => json_encode([...$place, 'pool' => basename($this->directory) . '-few', 'redis' => $this->redisFor($design)], JSON_THROW_ON_ERROR), 'few items' => 20,
         ]);
 
         self::assertSame([3, 3], [$found->int('0 writes'), $found->int('0 cleans')]);
         self::assertGreaterThan(2_000, $found->int('0 hits'));
         self::assertGreaterThan(0, $found->int('0 hits time'));
+    }
+
+    public function testTheEndOfARequestIsThatOfTheFramework(): void
+    {
+        $reader = SymfonyTags::overApcu();
+        $reader->save('item', 'value', ['tag'], 100);
+        self::assertSame('value', $reader->load('item'));
+        SymfonyTags::overApcu()->clean(['tag']);
+
+        $reader->endRequest();
+
+        // Within one request, Symfony's adapter takes what it knows of a tag for true, for a while.
+        self::assertNull($reader->load('item'));
+    }
+
+    public function testWhatServesRequestsSaysWhenOneIsOver(): void
+    {
+        $place = new Fields(['pool' => basename($this->directory), 'bytes' => 16 << 20, 'directory' => $this->directory, 'redis' => '', 'memcached' => '', 'cluster' => '', 'zend' => '', 'laravel' => ''], 'place');
+        foreach ([Design::SymfonySharedMemory, Design::SymfonyOwnApcu, Design::SharedMemory, Design::MagentoSharedMemory] as $design) {
+            self::assertSame($design->servesRequests(), $design->open($place) instanceof ServesRequests, $design->value);
+        }
     }
 
     public function testLaravelIsFoundInAnApplicationAndWhereDebianPutsIt(): void
