@@ -241,7 +241,7 @@ static larder_pool *find_or_open(zend_string *name, uint64_t size, bool evict)
     larder_pool_config config = {.name = ZSTR_VAL(name),
                                  .size = size,
                                  .evict = evict,
-                                 .layout = larder_image_layout(),
+                                 .abi = larder_image_abi(),
                                  .ops = {.moved = larder_image_moved},
                                  .short_requests = serves_a_site(),
                                  .does_not_wait = was_waited_for(ZSTR_VAL(name))};
@@ -443,7 +443,7 @@ ZEND_METHOD(Larder_SharedMemory, save)
 {
     larder_error error;
     larder_saved saved;
-    larder_pool_config config = {.layout = larder_image_layout(), .ops = {.moved = larder_image_moved}};
+    larder_pool_config config = {.abi = larder_image_abi(), .ops = {.moved = larder_image_moved}};
     if (!named_place(execute_data, &config)) {
         RETURN_THROWS();
     }
@@ -465,7 +465,7 @@ ZEND_METHOD(Larder_SharedMemory, resize)
     zend_long bytes = 0;
     larder_error error;
     larder_resized resized;
-    larder_pool_config config = {.layout = larder_image_layout(), .ops = {.moved = larder_image_moved}};
+    larder_pool_config config = {.abi = larder_image_abi(), .ops = {.moved = larder_image_moved}};
     ZEND_PARSE_PARAMETERS_START(2, 2)
     Z_PARAM_STR(name)
     Z_PARAM_LONG(bytes)

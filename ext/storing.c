@@ -126,7 +126,7 @@ static bool store_plan(larder_pool *pool, const larder_key *key, larder_image_pl
         return on->terms.verb == LARDER_FILL || on->terms.expected != 0 || store_dead(pool, key, on->terms.mode);
     }
     const larder_value in = {.kind = plan->kind,
-                             .has_layout = plan->kind >= LARDER_FIRST_KIND_WITH_LAYOUT,
+                             .has_abi = plan->kind >= LARDER_FIRST_KIND_WITH_ABI,
                              .size = plan->size,
                              .counter = plan->kind == LARDER_KIND_COUNTER ? Z_LVAL(plan->value) : 0,
                              .write = write_image,

@@ -305,7 +305,7 @@ static void add_theirs(void)
 {
     larder_pool_config config = saving_config("p");
     const larder_key key = key_of("k");
-    config.layout++;
+    config.abi++;
     larder_pool *next = pool_open_as(&config);
     CHECK(!larder_exists(next, &key));
     EQUAL(put_with(next, key, "theirs", 6, LARDER_ADD, LARDER_NO_EXPIRY), LARDER_OK);

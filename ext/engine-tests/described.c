@@ -40,7 +40,7 @@ enum larder_result put_described_under(larder_pool *pool, larder_key key, descri
 {
     const writing w = {.what = what, .size = size};
     const larder_value value = {.kind = what->block ? BLOCK_KIND : LARDER_BYTES_KIND,
-                                .has_layout = what->block,
+                                .has_abi = what->block,
                                 .size = size,
                                 .write = write_described,
                                 .context = &w};

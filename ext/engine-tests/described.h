@@ -8,7 +8,7 @@
 #include "random.h"
 
 /* From 32 bytes on, all of its bytes follow from key, version and size. A *block* is of a
- * kind that is used in place, belongs to this layout and knows the address it is read at; else it is bytes.
+ * kind that is used in place, belongs to this ABI and knows the address it is read at; else it is bytes.
  *
  * `versions`, if not NULL, gives the version in the middle of the store, after its tick; `moments`, if not NULL, is a
  * counter that says when that was: `written`. */

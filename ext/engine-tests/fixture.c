@@ -21,7 +21,7 @@ larder_pool_config pool_config(const char *name, uint64_t size)
                                 .name = name,
                                 .size = size,
                                 .evict = true,
-                                .layout = 7,
+                                .abi = 7,
                                 .ops = {.moved = block_moved}};
 }
 
@@ -53,7 +53,7 @@ larder_pool *pool_of_another_kind(bool evicts)
 {
     larder_pool_config config = pool_config("p", 4 * MIB);
     config.evict = evicts;
-    config.layout++;
+    config.abi++;
     return pool_open_as(&config);
 }
 

@@ -26,7 +26,7 @@
 
 /* ---- pools ---- */
 
-/* The configuration that the tests mean if they say nothing else: this test's directory, eviction, layout 7. */
+/* The configuration that the tests mean if they say nothing else: this test's directory, eviction, ABI 7. */
 larder_pool_config pool_config(const char *name, uint64_t size);
 
 /* Opens, or ends the test. */

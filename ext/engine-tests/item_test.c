@@ -320,7 +320,7 @@ TEST(listing_keys, "the living keys that begin with a prefix are listed, each on
     larder_pool_close(pool);
 }
 
-TEST(other_layout, "a value of another layout is a miss, and bytes and counters are not")
+TEST(other_abi, "a value of another ABI is a miss, and bytes and counters are not")
 {
     larder_pool *pool = pool_that(true), *other = pool_of_another_kind(true);
     described what = {.key = 1, .block = true};
@@ -341,10 +341,10 @@ TEST(other_layout, "a value of another layout is a miss, and bytes and counters 
     larder_pool_close(pool);
 }
 
-TEST(too_many_layouts, "a set that no process could read takes what it was to replace; an add or a fill does not")
+TEST(too_many_abis, "a set that no process could read takes what it was to replace; an add or a fill does not")
 {
     larder_pool_config config = pool_config("p", 4 * MIB);
-    for (config.layout = 100; config.layout < 100 + LARDER_LAYOUTS; config.layout++) {
+    for (config.abi = 100; config.abi < 100 + LARDER_ABIS; config.abi++) {
         larder_pool_close(pool_open_as(&config));
     }
     larder_pool *pool = pool_open_as(&config);

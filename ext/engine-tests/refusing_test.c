@@ -261,7 +261,7 @@ TEST(too_large_leaves_old_value,
     static char bytes[4 * 1048576];
     larder_pool_config config = pool_config("p", 4 * MIB);
     config.evict = false;
-    for (config.layout = 100; config.layout < 100 + LARDER_LAYOUTS; config.layout++) {
+    for (config.abi = 100; config.abi < 100 + LARDER_ABIS; config.abi++) {
         larder_pool_close(pool_open_as(&config));
     }
     larder_pool *pool = pool_open_as(&config);

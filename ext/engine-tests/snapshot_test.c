@@ -154,7 +154,7 @@ TEST(two_kinds, "what another kind of PHP laid out is dropped, and what all can 
     put_text(pool, "text", "v");
     larder_pool_close(pool);
     save();
-    config.layout = 8;
+    config.abi = 8;
     pool = pool_open_as(&config);
     larder_hit hit;
     EQUAL(pool->header->snapshot_items, 1);

@@ -150,17 +150,17 @@ static void point_into(larder_pool *pool)
     pool->segment_shift = g->segment_shift;
 }
 
-/* 1 + the index of this PHP's layout in the pool's list; 0 if 16 others were here before. */
-static uint8_t register_layout(larder_header *header, uint32_t layout)
+/* 1 + the index of this PHP's ABI in the pool's list; 0 if 16 others were here before. */
+static uint8_t register_abi(larder_header *header, uint32_t abi)
 {
-    for (uint32_t i = 0; layout != 0 && i < LARDER_LAYOUTS; i++) {
+    for (uint32_t i = 0; abi != 0 && i < LARDER_ABIS; i++) {
         uint32_t seen = 0;
-        LARDER_FAULT(LARDER_AT_LAYOUT);
+        LARDER_FAULT(LARDER_AT_ABI);
         /* seq_cst: one process's entry is seen by the next before it chooses; and by every write that began before we
          * look at the clock for the first time (see clear_others() in publish.c). */
-        if (atomic_compare_exchange_strong_explicit(&header->layouts[i], &seen, layout, memory_order_seq_cst,
+        if (atomic_compare_exchange_strong_explicit(&header->abis[i], &seen, abi, memory_order_seq_cst,
                                                     memory_order_seq_cst) ||
-            seen == layout) {
+            seen == abi) {
             return (uint8_t)(i + 1);
         }
     }
@@ -269,7 +269,7 @@ static enum attached attach_existing(larder_pool *pool, int directory, const lar
         larder_detach(pool);
         return vanished ? VANISHED : FAILED;
     }
-    pool->layout = register_layout(pool->header, pool->config.layout);
+    pool->abi = register_abi(pool->header, pool->config.abi);
     if (!start_segments(pool)) {
         /* Its tables make no sense: it goes the way of a damaged header. */
         uint32_t lives = LARDER_LIVES;

@@ -17,7 +17,7 @@ enum larder_fault_point {
     LARDER_AT_SLOT_USED,     /* a slot is about to be counted among those that were ever taken */
     LARDER_AT_INCARNATION,   /* a slot's incarnation is about to be raised */
     LARDER_AT_FORK,          /* pins are about to be copied for a child */
-    LARDER_AT_LAYOUT,        /* a kind of PHP is about to be named */
+    LARDER_AT_ABI,           /* an ABI is about to be entered */
     LARDER_AT_PIN,           /* a pin is about to be set */
     LARDER_AT_UNPIN,         /* ... to fall */
     LARDER_AT_TICK,          /* the clock is about to tick */

@@ -31,7 +31,7 @@
 #define LARDER_KEY_MAX      65535u
 #define LARDER_TAGS_MAX     4096u /* on one item */
 #define LARDER_SLOTS_MAX    4096u
-#define LARDER_LAYOUTS      16u /* kinds of PHP that one pool can serve */
+#define LARDER_ABIS         16u /* kinds of PHP, by their ABI, that one pool can serve */
 #define LARDER_BUCKET_WORDS 7u
 #define LARDER_NO_EXPIRY    UINT64_MAX
 #define LARDER_LONG_AGO     UINT64_C(0) /* the expiry of an item that can no longer be prolonged */
@@ -81,7 +81,7 @@ typedef struct larder_list_ends {
 /* ---- items --------------------------------------------------------------------------------------------- */
 
 /* An item's `traits`. */
-#define LARDER_LAYOUT_MASK    0x1fu /* 0: any PHP can read it; else 1 + its index in header.layouts */
+#define LARDER_ABI_MASK       0x1fu /* 0: any PHP can read it; else 1 + its index in header.abis */
 #define LARDER_LEVEL_SHIFT    5u    /* two bits: in how many of its last walks it had been used, 0..LARDER_LEVEL_MAX */
 #define LARDER_LEVEL_MASK     0x60u
 #define LARDER_VERSION_RAISED 0x80u /* it is that of an event of its own request's: see token.h */
@@ -234,7 +234,7 @@ typedef struct larder_header {
     _Atomic uint64_t invalidations;                         /* how often the table of them has changed */
     _Atomic uint32_t dead;                                  /* enum larder_pool_state */
     _Atomic uint32_t slots_used;                            /* slots ever taken: no process needs to look beyond */
-    _Atomic uint32_t layouts[LARDER_LAYOUTS];               /* what kinds of PHP wrote here; 0 is free */
+    _Atomic uint32_t abis[LARDER_ABIS];                     /* of the kinds of PHP that wrote here; 0 is free */
     _Atomic uint64_t loader;   /* whose slot loads a snapshot: incarnation << 32 | slot + 1; LARDER_LOADER_COMES; 0 */
     uint64_t alone_as_well[4]; /* the rest of its line is unused */
 

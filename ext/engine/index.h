@@ -138,10 +138,10 @@ static inline bool larder_confirm(const larder_pool *pool, uint32_t segment, uin
 }
 
 /* Has any other kind of PHP ever written here? */
-static inline bool larder_has_other_layouts(const larder_pool *pool)
+static inline bool larder_has_other_abis(const larder_pool *pool)
 {
     /* seq_cst: one that registers in this moment is seen, or has seen what its caller wrote before. */
-    return atomic_load_explicit(&pool->header->layouts[1], memory_order_seq_cst) != 0;
+    return atomic_load_explicit(&pool->header->abis[1], memory_order_seq_cst) != 0;
 }
 
 /* Has the segment gone on to another generation? acquire: as in larder_pin_set(). */

@@ -57,11 +57,11 @@ static inline bool larder_is_since(const larder_item *item, uint64_t tick)
     return item->version >= tick && (item->traits & LARDER_VERSION_RAISED) == 0;
 }
 
-/* Are its values laid out for this kind of PHP, or for all? */
+/* Do its values have this PHP's ABI, or none? */
 static inline bool larder_is_readable(const larder_pool *pool, const larder_item *item)
 {
-    uint8_t layout = item->traits & LARDER_LAYOUT_MASK;
-    return layout == 0 || layout == pool->layout;
+    uint8_t abi = item->traits & LARDER_ABI_MASK;
+    return abi == 0 || abi == pool->abi;
 }
 
 /* Reads no further behind the item's header than LARDER_MARGIN, whatever nonsense it says: so much is mapped behind the

@@ -40,7 +40,7 @@ static const larder_snapshot_record *record_at(const uint8_t *records, uint64_t 
     const larder_snapshot_record *record = (const larder_snapshot_record *)(const void *)(records + at);
     if (end - at < sizeof *record || record->bytes > end - at || record->key_length == 0 ||
         record->key_length > LARDER_KEY_MAX || record->tags > LARDER_TAGS_MAX || record->queue >= LARDER_QUEUES ||
-        record->level > LARDER_LEVEL_MAX || record->layout > LARDER_LAYOUTS || record->size > record->bytes) {
+        record->level > LARDER_LEVEL_MAX || record->abi > LARDER_ABIS || record->size > record->bytes) {
         return NULL;
     }
     uint64_t value_at = larder_snapshot_value_at(record->tags, record->key_length);
@@ -76,18 +76,17 @@ static void write_image(const void *context, void *to, uintptr_t address)
 {
     const image *from = context;
     memcpy(to, from->bytes, from->record->size);
-    if (from->record->layout != 0) {
+    if (from->record->abi != 0) {
         from->pool->config.ops.moved(to, from->record->size, from->record->kind,
                                      (intptr_t)(address - from->record->address));
     }
 }
 
-/* Values of another PHP's layout cannot be moved by this one. */
+/* Values of another PHP's ABI cannot be moved by this one. */
 static bool is_of_use(const larder_pool *pool, const larder_snapshot_header *header,
                       const larder_snapshot_record *record, uint64_t now)
 {
-    bool ours =
-        record->layout == 0 || (pool->config.layout != 0 && header->layouts[record->layout - 1] == pool->config.layout);
+    bool ours = record->abi == 0 || (pool->config.abi != 0 && header->abis[record->abi - 1] == pool->config.abi);
     return ours && (record->expiry == LARDER_NO_EXPIRY || now < record->expiry);
 }
 
@@ -128,7 +127,7 @@ static bool load_record(larder_pool *pool, const larder_snapshot_header *header,
     const image from = {pool, record, at + larder_snapshot_value_at(record->tags, record->key_length)};
     const larder_key key = {name, record->key_length, larder_hash(name, record->key_length)};
     larder_value value = {.kind = record->kind,
-                          .has_layout = record->layout != 0,
+                          .has_abi = record->abi != 0,
                           .size = record->size,
                           .write = write_image,
                           .context = &from};

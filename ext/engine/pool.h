@@ -42,7 +42,7 @@ typedef struct larder_pool_config {
     bool evict;
     enum larder_zero_copy zero_copy;
     bool protect_unpinned; /* segments that this process does not pin are unreadable where PHP looks */
-    uint32_t layout;       /* names this PHP's layout of values; 0: none */
+    uint32_t abi;          /* names this PHP's ABI; 0: none */
     larder_value_ops ops;
     larder_wall_clock now; /* NULL: the machine's */
     bool shared;           /* by all members of the group; else it is this user's alone */
@@ -169,7 +169,7 @@ typedef struct larder_pool {
     _Atomic uint32_t *pinned;
     larder_slot *slot;
     struct larder_memory *memory; /* of this request; see token.h */
-    uint8_t layout;               /* 1 + this PHP's place in header.layouts, 0: none left */
+    uint8_t abi;                  /* 1 + this PHP's place in header.abis, 0: none left */
     bool zero_copy;               /* values may be used in place */
 
     _Atomic uint64_t *deletions; /* tick of the last delete of a key of the group; see index.h */

@@ -158,7 +158,7 @@ static bool was_overtaken(const larder_pool *pool, const larder_place *place, co
 
 static bool is_for_all(const larder_item *item)
 {
-    return (item->traits & LARDER_LAYOUT_MASK) == 0;
+    return (item->traits & LARDER_ABI_MASK) == 0;
 }
 
 /* With our pending word in place: is no other writer's there for the same key? Two writers that insert one key at the
@@ -202,7 +202,7 @@ static void clear_others(larder_pool *pool, const publication *ours)
 {
     const larder_order *order = ours->order;
     /* After the key version has moved: a kind of PHP that comes later has younger tokens only. */
-    if ((order->moved || is_for_all(ours->reserved->item)) && larder_has_other_layouts(pool)) {
+    if ((order->moved || is_for_all(ours->reserved->item)) && larder_has_other_abis(pool)) {
         larder_clear_others(pool, ours->place, ours->key, order->moved ? order->tick : UINT64_MAX);
     }
 }

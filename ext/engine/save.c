@@ -106,7 +106,7 @@ static void append_item(writer *w, const larder_item *item, uint64_t offset, uin
         .key_length = item->key_length,
         .tags = item->tags,
         .kind = item->kind,
-        .layout = item->traits & LARDER_LAYOUT_MASK,
+        .abi = item->traits & LARDER_ABI_MASK,
         .queue = pool->segments[segment].queue,
         .visited = atomic_load_explicit(&item->visited, memory_order_relaxed),
         .level = larder_item_level(item),
@@ -208,8 +208,8 @@ static bool write_all(writer *w)
         return false;
     }
     flush(w);
-    for (uint32_t i = 0; i < LARDER_LAYOUTS; i++) {
-        header->layouts[i] = atomic_load_explicit(&pool->header->layouts[i], memory_order_acquire);
+    for (uint32_t i = 0; i < LARDER_ABIS; i++) {
+        header->abis[i] = atomic_load_explicit(&pool->header->abis[i], memory_order_acquire);
     }
     header->clock = larder_now_logical(pool->header); /* after the items: no version among them is younger */
     header->sum = larder_snapshot_sum(0, header, offsetof(larder_snapshot_header, sum));

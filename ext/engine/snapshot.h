@@ -54,7 +54,7 @@ typedef struct larder_snapshot_header {
     uint64_t items;
     uint64_t bytes;       /* of the records */
     uint64_t records_sum; /* checksum of them */
-    uint32_t layouts[LARDER_LAYOUTS];
+    uint32_t abis[LARDER_ABIS];
     char name[LARDER_NAME_MAX + 8];
     uint64_t sum; /* checksum of all the fields before it */
 } larder_snapshot_header;
@@ -67,7 +67,7 @@ typedef struct larder_snapshot_record {
     uint32_t cost;
     uint32_t key_length;
     uint16_t tags;
-    uint8_t kind, layout; /* 0, or 1 + its place in header.layouts */
+    uint8_t kind, abi; /* 0, or 1 + its place in header.abis */
     uint8_t queue, visited, level, unused;
 } larder_snapshot_record;
 

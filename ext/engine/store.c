@@ -112,7 +112,7 @@ static void write_item(larder_pool *pool, const larder_key *key, const larder_va
     item->units = (uint32_t)(bytes >> pool->unit_shift);
     item->key_length = (uint16_t)key->length;
     item->kind = value->kind;
-    item->traits = (uint8_t)((value->has_layout ? pool->layout : 0u) | (uint32_t)old->level << LARDER_LEVEL_SHIFT |
+    item->traits = (uint8_t)((value->has_abi ? pool->abi : 0u) | (uint32_t)old->level << LARDER_LEVEL_SHIFT |
                              (claim->raised ? LARDER_VERSION_RAISED : 0u));
     item->version = claim->version;
     item->cost = terms->cost;
@@ -343,7 +343,7 @@ enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key
     standing old = {.queue = LARDER_SMALL, .visited = 0, .level = 0};
     bool found;
     *claim = claim_of(pool, key, terms);
-    if (value->has_layout && pool->layout == 0) {
+    if (value->has_abi && pool->abi == 0) {
         /* Too many kinds of PHP use this pool: there is no number left that says which of them can read the item. */
         return refused(pool, &place, key, LARDER_FULL, terms, claim);
     }

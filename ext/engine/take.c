@@ -55,7 +55,7 @@ static void note_copy(larder_pool *pool, _Atomic uint64_t *at, uint64_t fingerpr
 static void note_copies(larder_pool *pool, const larder_place *place, const larder_key *key, copies *theirs)
 {
     larder_bucket *buckets[2] = {place->first, place->second};
-    for (int b = 0; b < 2 && larder_has_other_layouts(pool); b++) {
+    for (int b = 0; b < 2 && larder_has_other_abis(pool); b++) {
         for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
             note_copy(pool, &buckets[b]->word[i], place->fingerprint, key, theirs);
         }

@@ -9,7 +9,7 @@
 /* A value on its way in. */
 typedef struct larder_value {
     uint8_t kind;
-    bool has_layout;
+    bool has_abi; /* only PHPs of this ABI can read it */
     size_t size;
     int64_t counter; /* for LARDER_COUNTER_KIND */
     /* Writes `size` bytes at `to`, as readers will see them at `address`. May be called twice. */

@@ -68,7 +68,7 @@ static void copy_item(larder_pool *pool, const larder_item *from, larder_item *t
     if (to->kind == LARDER_COUNTER_KIND) {
         uint64_t frozen = freeze((larder_item *)(uintptr_t)from);
         memcpy((uint8_t *)to + value_at, &frozen, sizeof frozen);
-    } else if ((to->traits & LARDER_LAYOUT_MASK) != 0) {
+    } else if ((to->traits & LARDER_ABI_MASK) != 0) {
         pool->config.ops.moved((uint8_t *)to + value_at, bytes - value_at - to->spare, to->kind,
                                (intptr_t)((uintptr_t)to - (uintptr_t)from));
     }
@@ -76,8 +76,8 @@ static void copy_item(larder_pool *pool, const larder_item *from, larder_item *t
 
 static bool can_move(const larder_pool *pool, const larder_item *item)
 {
-    uint8_t layout = item->traits & LARDER_LAYOUT_MASK;
-    return larder_item_bytes(pool, item) <= larder_segment_bytes(pool) && (layout == 0 || layout == pool->layout);
+    uint8_t abi = item->traits & LARDER_ABI_MASK;
+    return larder_item_bytes(pool, item) <= larder_segment_bytes(pool) && (abi == 0 || abi == pool->abi);
 }
 
 /* Copies the item to main and turns its word to the copy. False: there is no room; the item is as it was.
@@ -232,7 +232,7 @@ static uint64_t next_start(const larder_pool *pool, uint32_t segment, uint64_t f
 
 bool larder_walk_can_move_all(const larder_pool *pool, uint32_t segment)
 {
-    if (!larder_has_other_layouts(pool)) {
+    if (!larder_has_other_abis(pool)) {
         return true;
     }
     for (uint64_t at = next_start(pool, segment, 0); at != UINT64_MAX; at = next_start(pool, segment, at + 8)) {

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the bytes of an item's value are. The first group is the same for every PHP (layout 0). */
+/* What the bytes of an item's value are. The first group is the same for every PHP (ABI 0). */
 enum larder_kind {
     LARDER_KIND_BYTES = 0,   /* a short string, raw; read as a copy */
     LARDER_KIND_COUNTER = 1, /* an int from -2^62 to 2^62 - 1, one atomic word; the engine reads and writes it */
@@ -23,20 +23,20 @@ enum larder_kind {
     LARDER_KIND_NULL = 4,    /* nothing */
     LARDER_KIND_FALSE = 5,   /* nothing */
     LARDER_KIND_TRUE = 6,    /* nothing */
-    /* From here on: PHP's layout. */
+    /* From here on: readable by PHPs of one ABI only. */
     LARDER_KIND_STRING = 16,           /* a long string, a zend_string */
     LARDER_KIND_ARRAY = 17,            /* an array without objects, used in place */
     LARDER_KIND_ARRAY_OF_OBJECTS = 18, /* one with objects or references inside, rebuilt along the path to them */
     LARDER_KIND_OBJECT = 19,
     LARDER_KIND_LONE_OBJECT = 20, /* one in which nothing else is made anew, so that no part is looked for */
 };
-#define LARDER_FIRST_KIND_WITH_LAYOUT LARDER_KIND_STRING
+#define LARDER_FIRST_KIND_WITH_ABI LARDER_KIND_STRING
 
 /* A value on its way into the pool. Lives on the caller's stack between measure and discard. */
 typedef struct larder_image_plan {
     uint8_t kind;
     bool held;                      /* by the plan, too, because code was run */
-    size_t size;                    /* bytes the image takes; a multiple of 8 for kinds with a layout */
+    size_t size;                    /* bytes the image takes; a multiple of 8 for kinds with an ABI */
     zval value;                     /* what is written; until discard it may not change, nor get holders inside */
     struct larder_survey *survey;   /* what measure found inside an array or object; NULL for the rest */
     struct larder_answers *answers; /* what objects inside told of themselves; NULL if there was none to ask */
@@ -59,7 +59,7 @@ bool larder_image_measure(larder_image_plan *plan, zval *value, larder_image_ref
  * it. False: `refusal` says why. */
 bool larder_image_measure_again(larder_image_plan *plan, larder_image_refusal *refusal);
 
-/* Writes plan->size bytes at `to` (8-byte aligned for kinds with a layout), as readers will see them at
+/* Writes plan->size bytes at `to` (8-byte aligned for kinds with an ABI), as readers will see them at
  * `address`. Runs no user code and cannot fail. Never called for LARDER_KIND_COUNTER. */
 void larder_image_write(const larder_image_plan *plan, void *to, uintptr_t address);
 
@@ -84,8 +84,8 @@ static zend_always_inline void larder_image_use_array(zval *result, const void *
  * its inner addresses right. Follows none of them, so it does not matter where this process sees the copy. */
 void larder_image_moved(void *copy, size_t size, uint8_t kind, intptr_t move);
 
-/* Names what the layout of images depends on in this PHP: minor version, ZTS, debug, and so on. Never 0. */
-uint32_t larder_image_layout(void);
+/* Names what images depend on in this PHP: minor version, ZTS, debug, and so on. Never 0. */
+uint32_t larder_image_abi(void);
 
 /* At the start of every request (RINIT): forgets the classes of the request before, which may be gone. */
 void larder_image_request_start(void);

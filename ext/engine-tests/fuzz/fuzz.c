@@ -79,7 +79,7 @@ larder_pool_config fuzz_config(void)
                                 .name = "p",
                                 .size = FUZZ_SIZE,
                                 .evict = true,
-                                .layout = 7,
+                                .abi = 7,
                                 .ops = {.moved = moved},
                                 .now = now};
 }

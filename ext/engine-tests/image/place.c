@@ -69,7 +69,7 @@ void image_write(const larder_image_plan *plan, struct image *image)
     image->kind = plan->kind;
     image->size = plan->size;
     image_take_place(image, 0);
-    if (plan->kind >= LARDER_FIRST_KIND_WITH_LAYOUT && plan->size % 8) {
+    if (plan->kind >= LARDER_FIRST_KIND_WITH_ABI && plan->size % 8) {
         zend_error_noreturn(E_ERROR, "the size of an image is not a multiple of 8");
     }
     if (plan->kind != LARDER_KIND_COUNTER && !write_twice(plan, image)) {

@@ -54,7 +54,7 @@ final class PoolFiles
         foreach ($this->directories as $directory) {
             foreach (self::in($directory) ?? [] as $file => $name) {
                 $used = @filemtime("{$directory}/{$file}");
-                // A version of the extension with another layout has a file of its own beside it.
+                // A version of the extension with another format has a file of its own beside it.
                 if ($used !== false && $used >= ($own[$name]['used'] ?? 0)) {
                     $own[$name] = ['path' => "{$directory}/{$file}", 'used' => $used];
                 }

@@ -5,7 +5,7 @@
 /* Raise it when the parts of an image change. */
 #define LARDER_IMAGE_FORMAT 3
 
-uint32_t larder_image_layout(void)
+uint32_t larder_image_abi(void)
 {
     const uint32_t facts[] = {
         LARDER_IMAGE_FORMAT,
