@@ -23,3 +23,16 @@ int larder_open(const char *path, int flags)
 {
     return larder_open_at(AT_FDCWD, path, flags);
 }
+
+const char *larder_remedy(int code, const char *otherwise)
+{
+    switch (code) {
+    case EMFILE:
+        return "raise the limit on files that this process may have open (ulimit -n), or find out which it does not "
+               "close";
+    case ENFILE:
+        return "raise the limit on files that this machine may have open (sysctl fs.file-max)";
+    default:
+        return otherwise;
+    }
+}

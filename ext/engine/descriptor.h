@@ -12,4 +12,8 @@ int larder_open_at(int directory, const char *path, int flags);
 /* The same for a whole path. */
 int larder_open(const char *path, int flags);
 
+/* What to do when a file could not be opened for that reason, if it is for want of descriptors; else what the caller
+ * says. */
+const char *larder_remedy(int code, const char *otherwise);
+
 #endif

@@ -5,7 +5,6 @@
 #ifndef LARDER_DIRECTORY_H
 #define LARDER_DIRECTORY_H
 
-#include "error.h"
 #include "geometry.h"
 #include "pool.h"
 
@@ -85,7 +84,7 @@ bool larder_file_is_pool(const char *file, char name[LARDER_NAME_MAX + 1], uint3
 
 /* ---- the file of a pool ----
  *
- * Opening what is there, judging it, taking its name away; make.h makes it. A pool gets its name by rename() when it is
+ * Opening what is there, judging it, taking its name away; attach.h makes it. A pool gets its name by rename() when it is
  * complete; it loses it by being marked dead first. A process that has it open notices by the mark, or because the name
  * leads to another inode.
  */

@@ -135,3 +135,68 @@ void larder_clear_others(larder_pool *pool, const larder_place *place, const lar
 {
     clear_words(pool, place, key, tick, OTHERS);
 }
+
+/* ---- the index as it is found --------------------------------------------------------------------------- */
+
+/* So many buckets and deletions are looked at, all over the index: what has overwritten it is seldom as small as what
+ * is between two. To look at all would take as long as to read a sixteenth of the pool. */
+#define SAMPLES 64u
+
+/* No tick is younger than the clock. */
+static bool is_past(const larder_pool *pool, const _Atomic uint64_t *tick)
+{
+    /* seq_cst: the clock has ticked before the tick was written anywhere, and is loaded after it. */
+    uint64_t seen = atomic_load_explicit(tick, memory_order_seq_cst);
+    return seen <= atomic_load_explicit(&pool->header->clock, memory_order_seq_cst);
+}
+
+static bool is_possible(const larder_pool *pool, uint64_t word)
+{
+    return (word & LARDER_PENDING) != 0 ? (uint32_t)word < pool->geometry.slot_count
+                                        : larder_word_segment(pool, word) != LARDER_NO_SEGMENT;
+}
+
+/* False: a word is none. Counts those that there are. */
+static bool are_possible(const larder_pool *pool, const larder_bucket *bucket, uint64_t *words)
+{
+    for (uint32_t i = 0; i < LARDER_BUCKET_WORDS; i++) {
+        /* relaxed: it is only looked at. */
+        uint64_t word = atomic_load_explicit(&bucket->word[i], memory_order_relaxed);
+        if (word != 0 && !is_possible(pool, word)) {
+            return false;
+        }
+        *words += word != 0;
+    }
+    return true;
+}
+
+/* Where much lives and no word is left that leads to it, nothing of it can be deleted, and perhaps not evicted. */
+static bool may_be_empty(const larder_pool *pool)
+{
+    uint64_t bytes = 0, words = 0;
+    for (uint32_t i = 0; i < pool->geometry.segment_count; i++) {
+        enum larder_segment_state state = larder_segment_state_of(&pool->segments[i]);
+        bool is_used = state == LARDER_OPEN || state == LARDER_SEALED;
+        bytes += is_used ? larder_segment_live_units(&pool->segments[i]) << pool->unit_shift : 0;
+    }
+    for (uint32_t i = 0; bytes > pool->size / 4 && words == 0 && i < pool->bucket_count; i++) {
+        if (!are_possible(pool, &pool->buckets[i], &words)) {
+            return false;
+        }
+    }
+    return bytes <= pool->size / 4 || words > 0;
+}
+
+bool larder_index_is_sound(const larder_pool *pool)
+{
+    uint64_t buckets = pool->bucket_count, deletions = pool->deletion_count, words = 0;
+    uint64_t samples = buckets < SAMPLES ? buckets : SAMPLES;
+    for (uint64_t i = 0; i < samples; i++) {
+        const larder_bucket *bucket = &pool->buckets[buckets * i / samples];
+        if (!is_past(pool, &bucket->key_version) || !are_possible(pool, bucket, &words) ||
+            !is_past(pool, &pool->deletions[deletions * i / samples])) {
+            return false;
+        }
+    }
+    return words > 0 || may_be_empty(pool);
+}

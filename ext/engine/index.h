@@ -290,4 +290,8 @@ void larder_clear_others(larder_pool *pool, const larder_place *place, const lar
 /* Empties the word of an item that is pinned, if no other process has, and accounts for it. */
 bool larder_clear_found(larder_pool *pool, const larder_found *found);
 
+/* Can the index be one, as far as a few places tell? What was overwritten has ticks that are still to come, which would
+ * refuse whatever is stored. */
+bool larder_index_is_sound(const larder_pool *pool);
+
 #endif

@@ -12,19 +12,38 @@
 #define LARDER_POOL_H
 
 #include "clock.h"
-#include "error.h"
 #include "format.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #define LARDER_NAME_MAX 64u
+#define LARDER_PATH_MAX 1024u
 
 /* Zeros that are mapped behind the pool: as much as an item's header can lead a reader astray by. */
 #define LARDER_MARGIN (UINT64_C(1) << 20)
+
+/* Why something cannot be done: one sentence that says what happened, to what, and what to do. */
+typedef struct larder_error {
+    char message[LARDER_PATH_MAX + 768];
+    bool waited; /* another process was waited for in vain; trying again may wait as long */
+} larder_error;
+
+/* Writes the sentence. Returns false, so that it can be what a failing function returns. */
+__attribute__((format(printf, 2, 3))) static inline bool larder_fail(larder_error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    error->waited = false;
+    return false;
+}
 
 /* What the engine asks of its user, which alone knows the values. */
 typedef struct larder_value_ops {

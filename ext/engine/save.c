@@ -11,7 +11,6 @@
 #include "handle.h"
 #include "index.h"
 #include "lock.h"
-#include "make.h"
 #include "segment.h"
 #include "snapshot.h"
 

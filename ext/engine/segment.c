@@ -182,3 +182,21 @@ void larder_segment_mark(larder_pool *pool, uint64_t offset)
     atomic_fetch_or_explicit(larder_start_word(pool, offset), UINT64_C(1) << (offset - pool->segments_at) / 8 % 64,
                              memory_order_release);
 }
+
+/* ---- the table as it is found --------------------------------------------------------------------------- */
+
+bool larder_segments_are_sound(const larder_pool *pool)
+{
+    const larder_geometry *g = &pool->geometry;
+    for (uint32_t i = 0; i < g->segment_count; i++) {
+        const larder_segment *segment = &pool->segments[i];
+        uint32_t state = atomic_load_explicit(&segment->state, memory_order_relaxed);
+        if (state >= LARDER_SEGMENT_STATES || segment->run > g->segment_count || segment->queue >= LARDER_QUEUES ||
+            atomic_load_explicit(&pool->generations[i], memory_order_relaxed) > LARDER_GENERATION_MASK ||
+            (segment->next >= g->segment_count && segment->next != LARDER_NO_SEGMENT && segment->next != 0) ||
+            (segment->prev >= g->segment_count && segment->prev != LARDER_NO_SEGMENT && segment->prev != 0)) {
+            return false;
+        }
+    }
+    return true;
+}

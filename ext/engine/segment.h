@@ -101,6 +101,9 @@ static inline uint64_t larder_run_bytes(const larder_pool *pool, uint32_t segmen
     return (uint64_t)larder_run_of(pool, segment) << pool->segment_shift;
 }
 
+/* Is every segment one? Others may be working on it meanwhile: what is only odd for a moment is no damage. */
+bool larder_segments_are_sound(const larder_pool *pool);
+
 /* ---- under the segment lock (for evict.c, walk.c, run.c, lock.c) ----------------------------------------- */
 
 void larder_list_push(larder_pool *pool, enum larder_list list, uint32_t segment);

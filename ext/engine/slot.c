@@ -333,3 +333,27 @@ void larder_slot_of_lost_thread(larder_pool *pool)
     pool->request.pinned_list = NULL;
     pool->attached.snapshot_fd = -1;
 }
+
+/* ---- the loader ------------------------------------------------------------------------------------------- */
+
+/* model/save.pml: is_loading() */
+bool larder_slot_loads(larder_pool *pool, uint64_t loader)
+{
+    uint32_t slot = (uint32_t)loader - 1;
+    bool gone;
+    if (loader == LARDER_LOADER_COMES) {
+        gone = larder_pool_now(pool) - pool->geometry.created >= LARDER_LOADER_COMES_MS;
+    } else {
+        /* acquire: as for the owner of the segment lock, before it is asked whether it lives. */
+        gone = slot >= pool->geometry.slot_count ||
+               atomic_load_explicit(&pool->slots[slot].incarnation, memory_order_acquire) != loader >> 32 ||
+               !larder_slot_seems_alive(pool, slot);
+    }
+    if (!gone) {
+        return true;
+    }
+    LARDER_FAULT(LARDER_AT_GIVE_UP);
+    /* seq_cst: either the loader finds that the snapshot is no longer its own, or we find that it has begun. */
+    return !atomic_compare_exchange_strong_explicit(&pool->header->loader, &loader, 0, memory_order_seq_cst,
+                                                    memory_order_seq_cst);
+}

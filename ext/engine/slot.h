@@ -49,4 +49,19 @@ void larder_slot_in_child(larder_pool *pool);
  * its slot stays the parent's alone is what matters, and that closing it later does no harm. */
 void larder_slot_of_lost_thread(larder_pool *pool);
 
+/* ---- the loader of the snapshot that the pool began with (snapshot.h) ---- */
+
+#define LARDER_LOADER_COMES_MS 10000u
+
+/* Does the process that is named as the loader still load? Not if it is dead, or has not begun in that time. */
+bool larder_slot_loads(larder_pool *pool, uint64_t loader);
+
+/* May a value yet come to this pool out of its snapshot? */
+static inline bool larder_pool_is_loading(larder_pool *pool)
+{
+    /* acquire: if not, all that came is there to be replaced. */
+    uint64_t loader = atomic_load_explicit(&pool->header->loader, memory_order_acquire);
+    return loader != 0 && larder_slot_loads(pool, loader);
+}
+
 #endif

@@ -113,17 +113,7 @@ static inline bool larder_snapshot_is_ours(const larder_pool *pool)
            memcmp(pool->geometry.id, pool->attached.snapshot_for, sizeof pool->attached.snapshot_for) == 0;
 }
 
-#define LARDER_LOADER_COMES_MS 10000u
-
-/* Does the process that is named as the loader still load? */
-bool larder_snapshot_is_loaded_by(larder_pool *pool, uint64_t loader);
-
-/* May a value yet come to this pool out of the snapshot that it began with? */
-static inline bool larder_snapshot_is_loading(larder_pool *pool)
-{
-    /* acquire: if not, all that came is there to be replaced. */
-    uint64_t loader = atomic_load_explicit(&pool->header->loader, memory_order_acquire);
-    return loader != 0 && larder_snapshot_is_loaded_by(pool, loader);
-}
+/* Loads what larder_snapshot_claim() has taken, if anything. */
+void larder_snapshot_load(larder_pool *pool);
 
 #endif

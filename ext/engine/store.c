@@ -4,7 +4,7 @@
 #include "ghost.h"
 #include "reserve.h"
 #include "segment.h"
-#include "snapshot.h"
+#include "slot.h"
 #include "tag.h"
 #include "token.h"
 
@@ -31,7 +31,7 @@ typedef struct standing {
 static bool may_leave_key_version(larder_pool *pool, const larder_claim *claim)
 {
     return !claim->replaces ||
-           (!larder_snapshot_is_loading(pool) && !(claim->missed && larder_missed_in_doubt(pool, claim->token)));
+           (!larder_pool_is_loading(pool) && !(claim->missed && larder_missed_in_doubt(pool, claim->token)));
 }
 
 /* An add that says nothing about an old value. One that was made from nothing (terms.h) says that there is none. */
@@ -393,7 +393,7 @@ static bool has_come(larder_pool *pool, const larder_place *place, const larder_
     if (atomic_load_explicit(&pool->header->began, memory_order_acquire) == LARDER_BEGAN_EMPTY) {
         return false;
     }
-    if (larder_snapshot_is_loading(pool)) {
+    if (larder_pool_is_loading(pool)) {
         uint64_t before;
         larder_begin_write(pool, place, &before);
         larder_oust(pool, place, key);

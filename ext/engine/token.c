@@ -1,6 +1,6 @@
 #include "token.h"
 #include "recent.h"
-#include "snapshot.h"
+#include "slot.h"
 #include "tag.h"
 #include "in_flight.h"
 
@@ -250,7 +250,7 @@ void larder_missed(larder_pool *pool, const larder_key *key)
     uint64_t token = larder_now_logical(pool->header);
     if (!pool->memory->is_loaded) {
         /* This miss was before we look, and the last item may have come in between. */
-        pool->memory->is_loaded = !larder_snapshot_is_loading(pool);
+        pool->memory->is_loaded = !larder_pool_is_loading(pool);
         pool->memory->doubt = token;
     }
     remember_miss(pool->memory, key, token);
@@ -258,7 +258,7 @@ void larder_missed(larder_pool *pool, const larder_key *key)
 
 void larder_memory_watch_loading(larder_pool *pool)
 {
-    /* acquire: as in larder_snapshot_is_loading(). Whether the loader is alive, the first miss asks. */
+    /* acquire: as in larder_pool_is_loading(). Whether the loader is alive, the first miss asks. */
     pool->memory->is_loaded = atomic_load_explicit(&pool->header->loader, memory_order_acquire) == 0;
 }
 

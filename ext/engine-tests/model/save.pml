@@ -1,4 +1,4 @@
-/* Saving a pool and loading its snapshot: engine/save.c, snapshot.c, load.c, larder_pool_was_closed() in engine/pool.h.
+/* Saving a pool and loading its snapshot: engine/save.c, snapshot.c, slot.c, larder_pool_was_closed() in engine/pool.h.
  *
  * One key, which is deleted once, while pools are saved, made, and lost with the machine's memory. A process of before
  * a crash does nothing after it; what is on the disk stays. What an operation and the loader's fill do to the key's
