@@ -25,14 +25,14 @@ final class LarderLock extends Lock
      * @param string                             $name
      * @param int|float|string|null              $seconds 0: it does not end by itself; configuration has strings, too
      * @param int|float|string|\Stringable|null $owner   null: a new one
-     * @param string                             $version of all locks of the store
+     * @param string                             $tag     of all locks of the store
      */
     public function __construct(
         private readonly Cache $cache,
         $name,
         $seconds,
         $owner,
-        private readonly string $version,
+        private readonly string $tag,
     ) {
         parent::__construct($name, self::whole($seconds), $owner === null ? null : (string) $owner);
         $this->key = Key::fitting("\0lock:{$name}", "\0lock\0");
@@ -41,7 +41,7 @@ final class LarderLock extends Lock
     public function acquire(): bool
     {
         // The add is refused, too, if this request has found the lock free and another process has had it since.
-        return $this->cache->add($this->key, $this->held($this->seconds), self::ttl($this->seconds), [$this->version])
+        return $this->cache->add($this->key, $this->held($this->seconds), self::ttl($this->seconds), [$this->tag])
             || $this->holdFor($this->seconds, null);
     }
 
@@ -132,7 +132,7 @@ final class LarderLock extends Lock
                 }
 
                 return $held;
-            }, $ttl, [$this->version]);
+            }, $ttl, [$this->tag]);
         } catch (StoreUnavailable) {
             return false;
         }

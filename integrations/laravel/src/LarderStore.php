@@ -87,7 +87,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     {
         $this->classes?->check($key, $value);
 
-        return $this->cache->set($this->name($key), $value, (int) $seconds, $this->stamps());
+        return $this->cache->set($this->name($key), $value, (int) $seconds, $this->larderTags());
     }
 
     /**
@@ -102,7 +102,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
             $this->classes?->check((string) $key, $value);
         }
 
-        return $this->cache->setMany($this->prefixed($values), (int) $seconds, $this->stamps());
+        return $this->cache->setMany($this->prefixed($values), (int) $seconds, $this->larderTags());
     }
 
     /**
@@ -118,11 +118,11 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     {
         $this->classes?->check($key, $value);
         $name = $this->name($key);
-        $stamps = $this->stamps();
+        $tags = $this->larderTags();
 
         // It is refused, too, if this request has missed the key and another process has had it since. But it is free, and users take it for a lock.
-        return $this->cache->add($name, $value, (int) $seconds, $stamps)
-            || (!$this->cache->has($name) && $this->cache->add($name, $value, (int) $seconds, $stamps));
+        return $this->cache->add($name, $value, (int) $seconds, $tags)
+            || (!$this->cache->has($name) && $this->cache->add($name, $value, (int) $seconds, $tags));
     }
 
     /**
@@ -159,7 +159,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     {
         $this->classes?->check($key, $value);
 
-        return $this->cache->set($this->name($key), $value, Ttl::Forever, $this->stamps());
+        return $this->cache->set($this->name($key), $value, Ttl::Forever, $this->larderTags());
     }
 
     /**
@@ -186,7 +186,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     /** What has another prefix stays, and so do locks. Without a prefix, everything in the cache goes. */
     public function flush(): bool
     {
-        return $this->getPrefix() === '' ? $this->cache->clear() : $this->cache->invalidateTags([$this->stampOfAll()]);
+        return $this->getPrefix() === '' ? $this->cache->clear() : $this->cache->invalidateTags([$this->tagOfAll()]);
     }
 
     public function getPrefix(): string
@@ -246,7 +246,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function flushTags(array $tags): bool
     {
-        return $this->cache->invalidateTags(array_map($this->version(...), $tags));
+        return $this->cache->invalidateTags(array_map($this->tagOf(...), $tags));
     }
 
     /** What `cache:prune-stale-tags` calls: tags leave nothing behind here, so what is dead for other reasons goes. */
@@ -262,7 +262,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
      */
     public function lock($name, $seconds = 0, $owner = null): LarderLock
     {
-        return new LarderLock($this->cache, $this->getPrefix() . $name, $seconds, $owner, $this->stampOfLocks());
+        return new LarderLock($this->cache, $this->getPrefix() . $name, $seconds, $owner, $this->tagOfLocks());
     }
 
     /**
@@ -276,7 +276,7 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
 
     public function flushLocks(): bool
     {
-        return $this->cache->invalidateTags([$this->stampOfLocks()]);
+        return $this->cache->invalidateTags([$this->tagOfLocks()]);
     }
 
     public function hasSeparateLockStore(): bool
@@ -325,16 +325,16 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
 
     private function count(string $key, int $by): int|false
     {
-        $versions = $this->stamps();
+        $tags = $this->larderTags();
         // So that one that is made carries them.
-        $isMade = $versions !== [] && $this->cache->add($key, 0, Ttl::Forever, $versions);
+        $isMade = $tags !== [] && $this->cache->add($key, 0, Ttl::Forever, $tags);
         try {
             $sum = $this->cache->increment($key, $by, 0, Ttl::Forever);
         } catch (NotACounter) {
             return $this->countWhatIsNoInt($key, $by);
         }
         if ($sum === $by && !$isMade) {
-            $this->stamp($key, $versions);
+            $this->tagCounter($key, $tags);
         }
 
         return $sum;
@@ -343,13 +343,13 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     /**
      * A counter that was not there and could not be added, as another process has just ended or invalidated it, was made without them.
      *
-     * @param list<string> $versions
+     * @param list<string> $tags
      */
-    private function stamp(string $key, array $versions): void
+    private function tagCounter(string $key, array $tags): void
     {
-        $made = $versions === [] ? null : $this->cache->fetch([$key])->items[$key] ?? null;
-        if ($made !== null && $made->expiry === null && array_diff($versions, $made->tags) !== []) {
-            $this->cache->update($key, static fn(mixed $sum): mixed => $sum, Ttl::Forever, $versions);
+        $made = $tags === [] ? null : $this->cache->fetch([$key])->items[$key] ?? null;
+        if ($made !== null && $made->expiry === null && array_diff($tags, $made->tags) !== []) {
+            $this->cache->update($key, static fn(mixed $sum): mixed => $sum, Ttl::Forever, $tags);
         }
     }
 
@@ -364,14 +364,14 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
     }
 
     /** @return list<string> */
-    private function stamps(): array
+    private function larderTags(): array
     {
-        $versions = array_map($this->version(...), $this->tags);
+        $tags = array_map($this->tagOf(...), $this->tags);
         if ($this->getPrefix() !== '') {
-            $versions[] = $this->stampOfAll();
+            $tags[] = $this->tagOfAll();
         }
 
-        return $versions;
+        return $tags;
     }
 
     /** Two tags that are told apart by Laravel must not come to one name here. */
@@ -385,17 +385,17 @@ final class LarderStore extends TaggableStore implements LockProvider, Flushable
         };
     }
 
-    private function version(string $tag): string
+    private function tagOf(string $tag): string
     {
         return self::legal("{$this->getPrefix()}tag:{$tag}");
     }
 
-    private function stampOfAll(): string
+    private function tagOfAll(): string
     {
         return self::legal("{$this->getPrefix()}\0all");
     }
 
-    private function stampOfLocks(): string
+    private function tagOfLocks(): string
     {
         return self::legal("{$this->getPrefix()}\0locks");
     }

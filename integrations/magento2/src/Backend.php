@@ -50,53 +50,53 @@ class Backend extends \Larder_Cache_Backend
         return $this->clean(\Zend_Cache::CLEANING_MODE_ALL);
     }
 
-    protected function stamped(array $tags): array
+    protected function larderTags(array $tags): array
     {
-        $versions = parent::stamped($tags);
+        $larderTags = parent::larderTags($tags);
         $frontend = array_pop($tags) ?? '';
         if (!self::isOfAFrontend($frontend)) {
             $tags[] = $frontend;
             $frontend = null;
         }
         foreach (array_filter($tags, self::isOfAFrontend(...)) as $inner) {
-            $versions[] = $this->unpaired($inner);
+            $larderTags[] = $this->unpaired($inner);
         }
         if ($frontend === null) {
-            return $versions;
+            return $larderTags;
         }
         $types = array_filter($tags, self::isOfAType(...));
         $paired = \count($types) > self::PAIRED ? \array_slice($types, 0, self::PAIRED - 1, true) + \array_slice($types, -1, null, true) : $types;
         foreach ($tags as $place => $tag) {
-            $versions[] = $this->together($tag, $frontend);
+            $larderTags[] = $this->together($tag, $frontend);
             foreach ($paired as $number => $type) {
                 if ($place > $number || !isset($paired[$place])) {
-                    $versions[] = $this->together($tag, $type, $frontend);
+                    $larderTags[] = $this->together($tag, $type, $frontend);
                 }
             }
         }
         foreach (array_diff_key($types, $paired) as $type) {
-            $versions[] = $this->unpaired($type);
+            $larderTags[] = $this->unpaired($type);
         }
 
-        return $versions;
+        return $larderTags;
     }
 
-    protected function stampsOfAll(array $tags): ?array
+    protected function larderTagsOfAll(array $tags): ?array
     {
         $frontends = array_filter($tags, self::isOfAFrontend(...));
         $frontend = end($frontends);
         if ($frontend === false || \count($tags) === 1) {
-            return parent::stampsOfAll($tags);
+            return parent::larderTagsOfAll($tags);
         }
         // Items that have it, but not last.
-        $stamps = [$this->together(...$tags), $this->unpaired($frontend)];
+        $larderTags = [$this->together(...$tags), $this->unpaired($frontend)];
         if (\count($tags) === 2) {
-            return $stamps;
+            return $larderTags;
         }
         $types = array_filter(array_diff($tags, [$frontend]), self::isOfAType(...));
 
         // A type names its own tag last.
-        return \count($tags) === 3 && $types !== [] ? [...$stamps, $this->unpaired(end($types))] : null;
+        return \count($tags) === 3 && $types !== [] ? [...$larderTags, $this->unpaired(end($types))] : null;
     }
 
     private static function isOfAFrontend(string $tag): bool

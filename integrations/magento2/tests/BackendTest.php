@@ -104,7 +104,7 @@ final class BackendTest extends TestCase
         }
     }
 
-    /** What no frontend of Magento has stamped may have all of the tags nevertheless. */
+    /** An item that no frontend of Magento has saved may have all of the tags nevertheless. */
     public function testItemsAreCleanedByTheTagOfFrontendsWhereverTheyHaveIt(): void
     {
         $backend = new Backend(['dsn' => 'array:']);
@@ -162,16 +162,16 @@ final class BackendTest extends TestCase
     {
         $backend = new class (['dsn' => 'array:']) extends Backend {
             /** @param list<string> $tags */
-            public function stamps(array $tags): int
+            public function tagsOf(array $tags): int
             {
-                return \count($this->stamped($tags));
+                return \count($this->larderTags($tags));
             }
         };
         $handles = static fn(int $count): array => [...array_map(static fn(int $number): string => "handle_{$number}_", range(1, $count)), 'MAGE'];
-        self::assertLessThanOrEqual(2 * $backend->stamps($handles(200)), $backend->stamps($handles(400)) - 100);
+        self::assertLessThanOrEqual(2 * $backend->tagsOf($handles(200)), $backend->tagsOf($handles(400)) - 100);
     }
 
-    /** Its version is that of the pair: no walk over the ids could find an item here, as the store lists none. */
+    /** Its tag is that of the pair: no walk over the ids could find an item here, as the store lists none. */
     public function testCleaningByATagInAScopeWalksOverNothing(): void
     {
         $backend = new class (['dsn' => 'array:']) extends Backend {

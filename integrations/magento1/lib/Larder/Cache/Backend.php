@@ -150,7 +150,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
         $ttl = is_numeric($lifetime) ? (int) $lifetime : Ttl::Forever;
         $item = [time(), $tags, (string) $data];
         try {
-            $isSaved = $this->larder->set((string) $id, $item, $ttl, $this->stamped($tags));
+            $isSaved = $this->larder->set((string) $id, $item, $ttl, $this->larderTags($tags));
         } catch (InvalidKey|Unstorable $mistake) {
             $this->_log($mistake->getMessage());
 
@@ -310,7 +310,7 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
 
                 return null;
             }
-            $pending->tag(...$this->stamped(self::strings($item[1] ?? [])));
+            $pending->tag(...$this->larderTags(self::strings($item[1] ?? [])));
 
             return [time()] + $item;
         }, $wanted === null ? Ttl::Forever : $wanted - time());
@@ -356,25 +356,25 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
     }
 
     /**
-     * What an item with these tags is stamped with.
+     * The tags in Larder of an item with these tags.
      *
      * @param list<string> $tags
      *
      * @return list<string>
      */
-    protected function stamped(array $tags): array
+    protected function larderTags(array $tags): array
     {
         return $this->names($tags);
     }
 
     /**
-     * What each item that has all of these tags is stamped with, or with one of them; null: there is nothing like that.
+     * Tags in Larder of which each item with all of these tags has one; null: there are none such.
      *
      * @param non-empty-list<string> $tags
      *
      * @return ?list<string>
      */
-    protected function stampsOfAll(array $tags): ?array
+    protected function larderTagsOfAll(array $tags): ?array
     {
         return count($tags) === 1 ? [$this->name($tags[0])] : null;
     }
@@ -426,9 +426,9 @@ class Larder_Cache_Backend extends Zend_Cache_Backend implements Zend_Cache_Back
         if ($tags === []) {
             return $this->larder->clear();
         }
-        $versions = $this->stampsOfAll($tags);
+        $larderTags = $this->larderTagsOfAll($tags);
 
-        return $versions === null ? $this->larder->deleteMany($this->getIdsMatchingTags($tags)) : $this->larder->invalidateTags($versions);
+        return $larderTags === null ? $this->larder->deleteMany($this->getIdsMatchingTags($tags)) : $this->larder->invalidateTags($larderTags);
     }
 
     private function prune(): bool
