@@ -154,10 +154,10 @@ ZEND_METHOD(Larder_SharedMemory, keys)
     zend_string_release(full);
 }
 
-static void set_token(zend_object *token, zval *epoch, zend_long clock)
+static void set_token(zend_object *token, zval *epoch, zend_long version)
 {
     zval tick;
-    ZVAL_LONG(&tick, clock);
+    ZVAL_LONG(&tick, version);
     ZVAL_COPY(OBJ_PROP_NUM(token, 0), epoch);
     ZVAL_COPY_VALUE(OBJ_PROP_NUM(token, 1), &tick);
 }
@@ -189,18 +189,18 @@ ZEND_METHOD(Larder_SharedMemory, token)
 ZEND_METHOD(Larder_Token, __construct)
 {
     zend_string *epoch;
-    zend_long clock;
+    zend_long version;
     zval text;
     ZEND_PARSE_PARAMETERS_START(2, 2)
     Z_PARAM_STR(epoch)
-    Z_PARAM_LONG(clock)
+    Z_PARAM_LONG(version)
     ZEND_PARSE_PARAMETERS_END();
     if (Z_TYPE_P(OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), 0)) != IS_UNDEF) {
         zend_throw_error(NULL, "Cannot modify readonly property Larder\\Token::$epoch");
         RETURN_THROWS();
     }
     ZVAL_STR(&text, epoch);
-    set_token(Z_OBJ_P(ZEND_THIS), &text, clock);
+    set_token(Z_OBJ_P(ZEND_THIS), &text, version);
 }
 
 static void add_counters(zval *result, const larder_stats *stats)

@@ -11,17 +11,17 @@ namespace Larder {
     interface Exception extends \Throwable {}
 
     /**
-     * What a miss, or a look at the clock, leaves behind: the logical time by which a later store is judged. Opaque.
+     * What a miss, or a look at the clock, leaves behind: the version of the pool, by which a later store is judged. Opaque.
      */
     final class Token
     {
         /** The epoch of the clock: the pool's id, 32 hexadecimal digits. */
         public readonly string $epoch;
 
-        /** The clock's reading, in ticks. */
-        public readonly int $clock;
+        /** The pool's version at that moment: the reading of its clock, in ticks. */
+        public readonly int $version;
 
-        public function __construct(string $epoch, int $clock) {}
+        public function __construct(string $epoch, int $version) {}
     }
 
     /**
@@ -186,7 +186,7 @@ namespace Larder {
          *
          * @phpstan-param array<array-key,string|int> $keys
          * @phpstan-return array<array-key, array{mixed, int|null, int}> of those found: key => [value, expiry as Unix time in
-         *     seconds (rounded up) or null, version: the logical time of its store]
+         *     seconds (rounded up) or null, version: the item's]
          */
         public function fetch(array $keys): array {}
 
@@ -335,7 +335,7 @@ namespace Larder {
          * ago. Counts neither a hit nor a miss.
          *
          * @phpstan-return array{mixed, bool, int|null, int}|null [value, whether it is stale, seconds for which it may be served from
-         *     now on (rounded up) or null for ever, version: the logical time of its store]; null: nothing may be served
+         *     now on (rounded up) or null for ever, version: the item's]; null: nothing may be served
          * @throws \ValueError $grace is negative
          */
         public function stale(string $key, int $grace = 0): ?array {}
@@ -394,7 +394,7 @@ namespace Larder {
          */
         public function beginRequest(): void {}
 
-        /** The logical time now, by which a later store of the key can be judged. */
+        /** The version of the pool now, by which a later store of the key can be judged. */
         public function token(string $key): Token {}
 
         /**

@@ -1,9 +1,9 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e0da574bd571a00117b707fc3d18d2a1fda2d5b2 */
+ * Stub hash: edfb2f14da3c8839d264d036d1be0973d116afa6 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Token___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, epoch, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO(0, clock, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, version, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Larder_Computation___construct, 0, 0, 0)
@@ -312,11 +312,11 @@ static zend_class_entry *register_class_Larder_Token(void)
 	zend_declare_typed_property(class_entry, property_epoch_name, &property_epoch_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
 	zend_string_release(property_epoch_name);
 
-	zval property_clock_default_value;
-	ZVAL_UNDEF(&property_clock_default_value);
-	zend_string *property_clock_name = zend_string_init("clock", sizeof("clock") - 1, 1);
-	zend_declare_typed_property(class_entry, property_clock_name, &property_clock_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
-	zend_string_release(property_clock_name);
+	zval property_version_default_value;
+	ZVAL_UNDEF(&property_version_default_value);
+	zend_string *property_version_name = zend_string_init("version", sizeof("version") - 1, 1);
+	zend_declare_typed_property(class_entry, property_version_name, &property_version_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_version_name);
 
 	return class_entry;
 }

@@ -106,13 +106,13 @@ void larder_discard_tags(const shared_memory *self, const larder_terms *terms, c
 /* A token becomes the tick that the engine judges by. */
 static void judge_by(larder_conditions *on, larder_pool *pool, zend_object *token, enum larder_verb verb)
 {
-    zval *epoch = OBJ_PROP_NUM(token, 0), *clock = OBJ_PROP_NUM(token, 1);
+    zval *epoch = OBJ_PROP_NUM(token, 0), *version = OBJ_PROP_NUM(token, 1);
     on->terms.verb = verb;
-    if (Z_TYPE_P(epoch) != IS_STRING || Z_TYPE_P(clock) != IS_LONG || !larder_pool_enter_to_write(pool)) {
+    if (Z_TYPE_P(epoch) != IS_STRING || Z_TYPE_P(version) != IS_LONG || !larder_pool_enter_to_write(pool)) {
         return;
     }
     zend_string *id = larder_pool_id(pool);
-    on->terms.token = (uint64_t)Z_LVAL_P(clock);
+    on->terms.token = (uint64_t)Z_LVAL_P(version);
     if (zend_string_equals(Z_STR_P(epoch), id) && on->terms.token <= larder_now_logical(pool->header)) {
         on->terms.attachment = pool->attached.number;
     }

@@ -23,11 +23,11 @@ final class Item
      * @param string       $key    1 to 65,535 bytes
      * @param ?int         $ttl    seconds to live from now on; null: no end; 0 or less: already dead
      * @param list<string> $tags   names whose invalidation kills this item. Not every store tells them when it is fetched
-     * @param ?Token       $token  the logical time at which the computation of the value began; null: now
+     * @param ?Token       $token  the version of the store when the computation of the value began; null: now
      * @param bool         $fill   true if the value was computed because of a miss, false if it is new truth
      * @param float        $cost   seconds the computation took; 0.0 if unknown
      * @param ?int         $expiry from when on it is dead, in Unix seconds; null: never. Set by fetch() only
-     * @param int          $version  the store's logical time at which the computation of the value began.
+     * @param int          $version  the version of the store when the computation of the value began.
      *                             Set by fetch(), and only by stores that can judge tokens. On its way in, with a token: the
      *                             version of the item that the value was made from, or FROM_NOTHING; 0: it is not known
      * @param bool         $keeps  whether the key's value stays if the store has no room for this item, or no time. False: it

@@ -46,7 +46,7 @@ interface Store
     public function fetch(array $keys): Fetched;
 
     /**
-     * The logical time now, by which a later fill of $key is judged: for what is computed anew before it is missing.
+     * The version of the store now, by which a later fill of $key is judged: for what is computed anew before it is missing.
      *
      * @throws StoreUnavailable
      */

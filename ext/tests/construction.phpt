@@ -48,15 +48,15 @@ var_dump(count($map), $reference->get());
 
 echo "-- Token\n";
 $token = new Token('epoch', 5);
-var_dump($token->epoch, $token->clock, $token == new Token('epoch', 5), unserialize(serialize($token)) == $token, clone $token == $token);
-echo thrown(fn () => $token->clock = 6), "\n";
+var_dump($token->epoch, $token->version, $token == new Token('epoch', 5), unserialize(serialize($token)) == $token, clone $token == $token);
+echo thrown(fn () => $token->version = 6), "\n";
 echo thrown(fn () => $token->__construct('other', 6)), "\n";
 echo thrown(fn () => new Token()), "\n";
 echo thrown(fn () => new Token('epoch', 'five')), "\n";
 $empty = (new ReflectionClass(Token::class));
 echo thrown(fn () => $empty->newInstanceWithoutConstructor()->epoch), "\n";
 echo thrown(fn () => unserialize('O:12:"Larder\Token":1:{s:5:"epoch";a:0:{}}')), "\n";
-var_dump($token->epoch, $token->clock);
+var_dump($token->epoch, $token->version);
 $pool = SharedMemory::open(pool_name());
 $pool->set('token', $token);
 var_dump($pool->get('token'));
@@ -114,10 +114,10 @@ int(5)
 bool(true)
 bool(true)
 bool(true)
-Error: Cannot modify readonly property Larder\Token::$clock
+Error: Cannot modify readonly property Larder\Token::$version
 Error: Cannot modify readonly property Larder\Token::$epoch
 ArgumentCountError: Larder\Token::__construct() expects exactly 2 arguments, 0 given
-TypeError: Larder\Token::__construct(): Argument #2 ($clock) must be of type int, string given
+TypeError: Larder\Token::__construct(): Argument #2 ($version) must be of type int, string given
 Error: Typed property Larder\Token::$epoch must not be accessed before initialization
 TypeError: Cannot assign array to property Larder\Token::$epoch of type string
 string(5) "epoch"
@@ -125,7 +125,7 @@ int(5)
 object(Larder\Token)#7 (2) {
   ["epoch"]=>
   string(5) "epoch"
-  ["clock"]=>
+  ["version"]=>
   int(5)
 }
 -- exceptions

@@ -8,7 +8,7 @@ require __DIR__ . '/pool.inc';
 
 $pool = fresh_pool();
 $pool->set('k', 'v');
-$before = $pool->token('k')->clock;
+$before = $pool->token('k')->version;
 $arguments = ['get' => [], 'set' => [1], 'add' => [1], 'replace' => [1], 'delete' => [], 'has' => [], 'increment' => [], 'touch' => [5], 'token' => []];
 foreach ($arguments as $method => $rest) {
     echo thrown(fn () => $pool->$method('', ...$rest)), "\n";

@@ -15,17 +15,17 @@ same(preg_match('/^[0-9a-f]{32}$/', $token->epoch), 1, 'the epoch');
 same($pool->token('other')->epoch, $token->epoch, 'one epoch for a pool');
 same($pool->statistics()['id'], $token->epoch, 'which is its id');
 $pool->set('k', 1);
-check($pool->token('k')->clock > $token->clock, 'a write moves the clock');
-$clock = $pool->token('k')->clock;
+check($pool->token('k')->version > $token->version, 'a write moves the clock');
+$version = $pool->token('k')->version;
 $pool->get('k');
 $pool->get('missing');
 $pool->has('k');
 $pool->keys();
-same($pool->token('k')->clock, $clock, 'a read does not');
+same($pool->token('k')->version, $version, 'a read does not');
 foreach (['delete' => fn () => $pool->delete('k'), 'clear' => fn () => $pool->clear(), 'increment' => fn () => $pool->increment('c')] as $what => $code) {
-    $clock = $pool->token('k')->clock;
+    $version = $pool->token('k')->version;
     $code();
-    check($pool->token('k')->clock > $clock, "$what moves the clock");
+    check($pool->token('k')->version > $version, "$what moves the clock");
 }
 SharedMemory::remove(pool_name());
 $pool->set('k', 1);

@@ -69,7 +69,7 @@ $values = [
 foreach ($values as $name => $value) {
     $pool->set('k', 'kept');
     $pool->delete('absent');
-    $clock = $pool->token('k')->clock;
+    $version = $pool->token('k')->version;
     foreach (['set', 'replace', 'add'] as $method) {
         $message = str_replace('"absent"', '"k"', thrown(fn () => $pool->$method($method === 'add' ? 'absent' : 'k', $value)));
         if ($method === 'set') {
@@ -79,7 +79,7 @@ foreach ($values as $name => $value) {
         }
         $first = $message;
     }
-    same([$pool->get('k'), $pool->has('absent'), $pool->token('k')->clock], ['kept', false, $clock], "nothing happened, $name");
+    same([$pool->get('k'), $pool->has('absent'), $pool->token('k')->version], ['kept', false, $version], "nothing happened, $name");
 }
 try {
     $pool->set('k', ['a' => fn () => 1]);

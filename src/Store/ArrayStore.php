@@ -189,7 +189,7 @@ final class ArrayStore implements Store, Reads, RequestTokens
                 $unsaved[] = $item->key;
                 continue;
             }
-            $version = $item->token->clock ?? $this->ticks->now();
+            $version = $item->token->version ?? $this->ticks->now();
             if (!$item->fill) {
                 $this->ticks->move($item->key);
                 $version = $item->token === null ? $this->ticks->now() : $version;

@@ -228,7 +228,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         $token = $this->reads->requestToken();
 
         // There may have been a counter then, which only its own key version knows.
-        return $token === null ? null : new Token(rtrim($token->epoch, Script::COUNTER) . Script::COUNTER, $token->clock);
+        return $token === null ? null : new Token(rtrim($token->epoch, Script::COUNTER) . Script::COUNTER, $token->version);
     }
 
     public function token(string $key): Token
@@ -260,7 +260,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
                 $isLarge ? strtoupper($kind) : $kind,
                 self::milliseconds($item->ttl),
                 $token === null ? '' : self::epoch($token),
-                $token === null ? '' : (string) $token->clock,
+                $token === null ? '' : (string) $token->version,
                 $isLarge ? $tags : $tags . $mark . $bytes,
                 $token === null ? $this->layout->placeOfKeyVersion($key) : $this->places($key, $token),
             ];
@@ -343,7 +343,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
         return $this->confirmed($keys, $this->inShards(
             $keys,
             Script::Delete,
-            [self::epoch($token), (string) ($token->clock ?? '')],
+            [self::epoch($token), (string) ($token->version ?? '')],
             array_map(fn(string $key): array => [$this->places($key, $token)], $keys),
         ));
     }

@@ -518,7 +518,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
             return $this->pool->fill($item->key, $item->value, $token ?? $this->pool->token($item->key), $ttl, $item->tags, $item->cost);
         }
 
-        if ($token !== null && $item->version === $token->clock && $this->pool->token($item->key)->clock !== $token->clock) {
+        if ($token !== null && $item->version === $token->version && $this->pool->token($item->key)->version !== $token->version) {
             // The pool lets this process's own writes since the token pass, and gives the same version to what they store. So this
             // process may have changed the very item that the value was made from.
             return false;
@@ -543,7 +543,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
                 return true;
             }
             $refused ??= hrtime(true);
-            if ($token->clock === $this->pool->token($item->key)->clock || hrtime(true) - $refused > self::TIMEOUT) {
+            if ($token->version === $this->pool->token($item->key)->version || hrtime(true) - $refused > self::TIMEOUT) {
                 break;
             }
         }
@@ -559,7 +559,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
     {
         $now = $this->token($key);
 
-        return $now->epoch === $token->epoch && ($version < $token->clock || ($version === $token->clock && $now->clock === $token->clock));
+        return $now->epoch === $token->epoch && ($version < $token->version || ($version === $token->version && $now->version === $token->version));
     }
 
     private static function ttl(?int $ttl): ?int

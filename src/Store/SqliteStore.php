@@ -363,7 +363,7 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
         $tables = $this->tables();
         $work = fn(): null => $tables->database->atomically(function () use ($tags, $serveStale, $tables): null {
             [, $token] = $tables->rows->look([]);
-            $tick = $token->clock + 1;
+            $tick = $token->version + 1;
             $tables->database->change("UPDATE {$tables->schema->clock} SET tick = ?, invalidated = ? WHERE id = 1", $tick, $tick);
             foreach ($tables->rows->tagVersions($tags, $token->epoch) as $tag => $version) {
                 $version = $version->invalidated($tick, $serveStale, ($this->clock)());

@@ -197,7 +197,7 @@ final class RedisStoreTest extends OneRedis
         $save = static fn(int $deadline): array => $scripts->run([[Script::Save, $layout->names(0, ['written', 'judged']), [
             'S', (string) $deadline,
             'w', '', '', '', $body, $layout->placeOfKeyVersion('written'),
-            'f', '', $token->epoch, (string) $token->clock, $body, $layout->placeOfKeyVersion('judged'),
+            'f', '', $token->epoch, (string) $token->version, $body, $layout->placeOfKeyVersion('judged'),
         ]]]);
         self::assertSame([[-1, 1]], $save((time() - 10) * 1000));
         self::assertSame(['judged'], array_keys($store->fetch(['written', 'judged'])->items));

@@ -182,7 +182,7 @@ final class Changes
     /** @param ?int $mark of a fill that is judged */
     private function put(Item $item, SaveMode $mode, ?string $told, ?int $mark = null): bool
     {
-        $value = Wrapping::of($told ?? $item->value, $item->ttl, $item->token->clock ?? ($item->tags === [] ? 0 : $this->clock->now()), $item->tags, $mark, $told !== null);
+        $value = Wrapping::of($told ?? $item->value, $item->ttl, $item->token->version ?? ($item->tags === [] ? 0 : $this->clock->now()), $item->tags, $mark, $told !== null);
 
         return match ($mode) {
             SaveMode::Set => $this->store($item->key, $value, $item->ttl, $item->keeps),
@@ -214,7 +214,7 @@ final class Changes
             $this->clock->beginTags();
         }
 
-        return Wrapping::of($told ?? $item->value, $ttl, $token->clock, $item->tags, null, $told !== null);
+        return Wrapping::of($told ?? $item->value, $ttl, $token->version, $item->tags, null, $told !== null);
     }
 
     private function isCurrent(Item $item): bool
@@ -222,7 +222,7 @@ final class Changes
         $token = $item->token;
 
         return $token === null || ($this->isUnchanged($item->key, $token)
-            && ($item->tags === [] || $this->clock->verdict($item->tags, $token->clock) === Verdict::Live));
+            && ($item->tags === [] || $this->clock->verdict($item->tags, $token->version) === Verdict::Live));
     }
 
     /**

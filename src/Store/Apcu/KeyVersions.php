@@ -105,7 +105,7 @@ final class KeyVersions
     {
         $keyVersion = apcu_fetch($this->keyVersion($key));
 
-        return str_starts_with($token->epoch, $this->internal) && \is_int($keyVersion) && $keyVersion > 0 && $keyVersion <= $token->clock;
+        return str_starts_with($token->epoch, $this->internal) && \is_int($keyVersion) && $keyVersion > 0 && $keyVersion <= $token->version;
     }
 
     /** Whether a fill of the key may be in flight that began less than a minute ago. */

@@ -410,7 +410,7 @@ final class Directory
             }
             $saved = $item->ttl !== null && $item->ttl <= 0;
             if (!$saved) {
-                $head = new Head($item->key, Ttl::expiry($item->ttl, ($this->clock)()), $item->tags, $epoch, $item->token->clock ?? $tick, $item->fill);
+                $head = new Head($item->key, Ttl::expiry($item->ttl, ($this->clock)()), $item->tags, $epoch, $item->token->version ?? $tick, $item->fill);
                 $saved = !$this->bounds->isTooLarge($body) && (!$item->keeps || $this->bounds->have($path, $body)) && $this->bounds->write($path, $head, $body);
                 if ($saved || $item->keeps) {
                     return $saved;
@@ -438,7 +438,7 @@ final class Directory
         $token = $item->token;
 
         return $token === null || (self::isUnchanged($token, $lock, $keyVersion)
-            && $this->tags->verdict($item->tags, substr($token->epoch, 0, 8), $token->clock, ($this->clock)()) === Verdict::Live);
+            && $this->tags->verdict($item->tags, substr($token->epoch, 0, 8), $token->version, ($this->clock)()) === Verdict::Live);
     }
 
     /** Whether the key was neither written nor deleted since, nor counted, if it was a counter. */

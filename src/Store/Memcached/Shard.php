@@ -278,7 +278,7 @@ final class Shard
                 return false;
             }
             if ($item->token !== null && !($there !== null && $this->tokens->descends($item->key, $epoch, $there, $item->token)
-                && $this->clock->verdict($item->tags, $item->token->clock, time()) === Verdict::Live)) {
+                && $this->clock->verdict($item->tags, $item->token->version, time()) === Verdict::Live)) {
                 return false;
             }
             if ($isDead && $mode === SaveMode::Set && $item->token === null) {
@@ -321,7 +321,7 @@ final class Shard
         return new Entry(
             Entry::VALUE,
             random_bytes(8),
-            $item->token->clock ?? $this->clock->tick(),
+            $item->token->version ?? $this->clock->tick(),
             Ttl::expiry($item->ttl, time()),
             $item->tags,
             $payload,

@@ -69,7 +69,7 @@ final class Versions
     /** Whether the key was neither written nor deleted since. */
     public function hasNotMoved(string $key, Token $token): bool
     {
-        return $token->epoch === $this->epoch && ($this->keyVersions[self::short($key)] ?? $this->keyVersionFloor) <= $token->clock;
+        return $token->epoch === $this->epoch && ($this->keyVersions[self::short($key)] ?? $this->keyVersionFloor) <= $token->version;
     }
 
     /**
@@ -123,7 +123,7 @@ final class Versions
      */
     public function allows(array $tags, Token $token, int $now): bool
     {
-        return $tags === [] || ($token->clock >= $this->tagFloor && $this->verdict($tags, $token->clock, $now) === Verdict::Live);
+        return $tags === [] || ($token->version >= $this->tagFloor && $this->verdict($tags, $token->version, $now) === Verdict::Live);
     }
 
     /** Everything was deleted. */

@@ -135,7 +135,7 @@ final class RedisLog implements Away, LoggerAwareInterface
         }
 
         // Behind the epoch may stand that it is of a counter.
-        return $token->clock <= $this->reached[2] && str_starts_with($token->epoch, $this->reached[1]);
+        return $token->version <= $this->reached[2] && str_starts_with($token->epoch, $this->reached[1]);
     }
 
     public function since(?string $position): News

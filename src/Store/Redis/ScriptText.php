@@ -75,7 +75,7 @@ final class ScriptText
      *              item lies aside. Behind it the SHA-1 of the unreadable item that an addition may replace
      *     TTL      in ms; '': none
      *     epoch    of its token, and
-     *     clock    of its token; '': it has none
+     *     version  of its token; '': it has none
      *     item     from the length of its tags on; only up to its payload if it lies aside
      *     place    of its key version, or of that and of its counts
      *
@@ -198,7 +198,7 @@ final class ScriptText
         return untold and not string.find(untold.err, 'OOM', 1, true) and untold or reply
         LUA;
 
-    /** Arguments: epoch and clock of a token ('': none); of each item its key version, or key versions. Reply: 1 for each that lived. */
+    /** Arguments: epoch and version of a token ('': none); of each item its key version, or key versions. Reply: 1 for each that lived. */
     private const DELETE = <<<'LUA'
         local reply, since = {}, tonumber(ARGV[3])
         local refused = isFollowed and record('k', {unpack(KEYS, 5)})

@@ -75,7 +75,7 @@ final class Changes
             return true;
         }
         foreach ($this->rows->tagVersions($item->tags, $item->token->epoch) as $version) {
-            if ($version->verdict($item->token->clock, ($this->clock)()) !== Verdict::Live) {
+            if ($version->verdict($item->token->version, ($this->clock)()) !== Verdict::Live) {
                 return false;
             }
         }
@@ -101,7 +101,7 @@ final class Changes
             $stored,
             Ttl::expiry($item->ttl, ($this->clock)()),
             Row::packed($mark, $item->tags),
-            ...($token === null ? [] : [$token->clock, $token->epoch, $token->clock]),
+            ...($token === null ? [] : [$token->version, $token->epoch, $token->version]),
         ];
         if ($this->database->change($sql, ...$parameters) === 1) {
             return true;
@@ -138,7 +138,7 @@ final class Changes
             "SELECT 1 FROM {$this->schema->clock} c LEFT JOIN {$this->schema->items} i ON i.key = ? WHERE c.id = 1 AND c.epoch = ? AND ifnull(i.key_version, c.key_version_floor) <= ?",
             $key,
             $token->epoch,
-            $token->clock,
+            $token->version,
         ) !== [];
     }
 

@@ -237,7 +237,7 @@ final class MissesTest extends TestCase
         $now += 1_800;
         self::assertNull($misses->take('other'));
         $misses->note('other', new Token('epoch', 3));
-        self::assertSame(3, $misses->take('other')?->clock);
+        self::assertSame(3, $misses->take('other')?->version);
     }
 
     public function testWhatWasNeverMissedIsAWriteHoweverManyOtherMissesThereWere(): void
