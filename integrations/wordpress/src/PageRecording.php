@@ -32,7 +32,7 @@ final class PageRecording
     private const NAMELESS = '/^(?:\d+:)?(?:is_blog_installed|icon_files|mime_type_icon_.*)$/sD';
 
     /** Transients by which a plugin judges others, whose names begin so. It looks at them in each request, and a page without the others shows nothing of them. */
-    private const STAMPS = ['filter_data-transient-version' => 'wc_filter_data_'];
+    private const VERSIONS = ['filter_data-transient-version' => 'wc_filter_data_'];
 
     /** What lists are ordered by without the text of posts moving them. */
     private const FIRM = ['' => true, 'none' => true, 'date' => true, 'post_date' => true, 'id' => true, 'author' => true, 'title' => true, 'post_title' => true, 'name' => true, 'post_name' => true, 'type' => true, 'parent' => true, 'menu_order' => true, 'post__in' => true, 'post_name__in' => true, 'post_parent__in' => true];
@@ -713,9 +713,9 @@ final class PageRecording
             }
         }
         unset($tags['']);
-        foreach ($this->isTold() ? self::STAMPS : [] as $stamp => $judged) {
+        foreach ($this->isTold() ? self::VERSIONS : [] as $version => $judged) {
             if (preg_grep('~^' . preg_quote(PageTags::of('transient', $judged, $this->site), '~') . '~', array_keys($tags)) === []) {
-                unset($tags[PageTags::of('transient', $stamp, $this->site)]);
+                unset($tags[PageTags::of('transient', $version, $this->site)]);
             }
         }
         $tags = array_map(strval(...), array_keys($tags));
