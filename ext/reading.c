@@ -169,16 +169,14 @@ ZEND_METHOD(Larder_SharedMemory, get)
     }
 }
 
-/* Adds to the result what there is of one key, under its name. */
-typedef void (*adding)(larder_pool *pool, const larder_key *key, zend_string *name, zval *result);
+/* Adds to the result what there is of one key, under its name. What begins with the mark is left out; NULL: there is none. */
+typedef void (*adding)(larder_pool *pool, const larder_key *key, zend_string *name, const zend_string *mark,
+                       zval *result);
 
-static zend_always_inline void read_many(INTERNAL_FUNCTION_PARAMETERS, adding add)
+static zend_always_inline void read_many(INTERNAL_FUNCTION_PARAMETERS, zend_array *keys, const zend_string *mark,
+                                         adding add)
 {
-    zend_array *keys = larder_keys_argument(execute_data);
     zval *entry;
-    if (keys == NULL) {
-        RETURN_THROWS();
-    }
     const shared_memory *self = THIS();
     array_init_size(return_value, zend_hash_num_elements(keys));
     ZEND_HASH_FOREACH_VAL(keys, entry)
@@ -188,7 +186,7 @@ static zend_always_inline void read_many(INTERNAL_FUNCTION_PARAMETERS, adding ad
         if (name == NULL) {
             RETURN_THROWS();
         }
-        add(self->pool, &full.key, name, return_value);
+        add(self->pool, &full.key, name, mark, return_value);
         larder_discard_key(&full);
         zend_string_release(name);
         if (EG(exception)) {
@@ -198,18 +196,41 @@ static zend_always_inline void read_many(INTERNAL_FUNCTION_PARAMETERS, adding ad
     ZEND_HASH_FOREACH_END();
 }
 
-static zend_always_inline void add_value(larder_pool *pool, const larder_key *key, zend_string *name, zval *result)
+/* Whether it is an array whose first element is that string. */
+static bool begins_with(const zval *value, const zend_string *mark)
+{
+    const zval *first = Z_TYPE_P(value) == IS_ARRAY ? zend_hash_index_find(Z_ARRVAL_P(value), 0) : NULL;
+    if (first == NULL) {
+        return false;
+    }
+    ZVAL_DEREF(first);
+    return Z_TYPE_P(first) == IS_STRING && zend_string_equals(Z_STR_P(first), mark);
+}
+
+static zend_always_inline void add_value(larder_pool *pool, const larder_key *key, zend_string *name,
+                                         const zend_string *mark, zval *result)
 {
     larder_hit hit;
     zval value;
     if (larder_get(pool, key, &hit) && read_value(pool, key, &hit, &value)) {
+        if (mark != NULL && UNEXPECTED(begins_with(&value, mark))) {
+            zval_ptr_dtor(&value);
+            return;
+        }
         zend_symtable_update(Z_ARRVAL_P(result), name, &value);
     }
 }
 
 ZEND_METHOD(Larder_SharedMemory, getMany)
 {
-    read_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, add_value);
+    zend_array *keys = NULL;
+    zend_string *mark = NULL;
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+    Z_PARAM_ARRAY_HT(keys)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR_OR_NULL(mark)
+    ZEND_PARSE_PARAMETERS_END();
+    read_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, keys, mark, add_value);
 }
 
 /* What is known about a key's item besides its value, and which version it is. */
@@ -250,8 +271,10 @@ static void tell_fetched(zval *entry, fetched *its)
     add_next_index_long(entry, (zend_long)its->met.version);
 }
 
-static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *name, zval *result)
+static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *name, const zend_string *mark,
+                        zval *result)
 {
+    (void)mark;
     fetched its;
     zval entry;
     if (fetch_one(pool, key, &its)) {
@@ -262,7 +285,11 @@ static void add_fetched(larder_pool *pool, const larder_key *key, zend_string *n
 
 ZEND_METHOD(Larder_SharedMemory, fetch)
 {
-    read_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, add_fetched);
+    zend_array *keys = larder_keys_argument(execute_data);
+    if (keys == NULL) {
+        RETURN_THROWS();
+    }
+    read_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, keys, NULL, add_fetched);
 }
 
 /* [value, is it stale, seconds, version]; gives the value away. */

@@ -177,9 +177,10 @@ namespace Larder {
 
         /**
          * @phpstan-param array<array-key,string|int> $keys
+         * @param string|null $except arrays whose element 0 is this string are left out, as if they were not found
          * @phpstan-return array<array-key, mixed> key => value, of those found
          */
-        public function getMany(array $keys): array {}
+        public function getMany(array $keys, ?string $except = null): array {}
 
         /**
          * The values with what is known about them.

@@ -45,6 +45,12 @@ echo "-- getMany\n";
 same($pool->getMany(['a', 'missing', 'b', 7, '-3']), ['a' => 1, 'b' => [2, [3]], 7 => 'seven', -3 => null], 'found only, in the order asked');
 same($pool->getMany([]), [], 'nothing asked');
 same($pool->getMany(['missing']), [], 'nothing found');
+$mark = "\0mark";
+$pool->setMany(['m' => [$mark, 1], 'n' => [1 => $mark], 'p' => [1, $mark], 'q' => [$mark . 's'], 's' => $mark, 'k' => ['key' => 1, 0 => &$mark], 'e' => []]);
+same(array_keys($pool->getMany(['m', 'n', 'missing', 'p', 'q', 's', 'k', 'e'], $mark)), ['n', 'p', 'q', 's', 'e'], 'all but those that begin with the mark');
+same(count($pool->getMany(['m', 'n', 'k'], null)), 3, 'no mark');
+same($pool->getMany(['a', 'b'], ''), ['a' => 1, 'b' => [2, [3]]], 'an empty mark');
+same($pool->deleteMany(['m', 'n', 'p', 'q', 's', 'k', 'e']), 7, 'away with them');
 same($pool->getMany(['a', 'a', 'a']), ['a' => 1], 'the same key again');
 same($pool->getMany(['x' => 'a', 'y' => 'r']), ['a' => 1, 'r' => 'v'], 'the keys of the list do not matter');
 $key = 'a';
@@ -132,7 +138,7 @@ getMany: ValueError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must no
 getMany: ValueError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
 getMany: TypeError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must be of type array, string given
 getMany: TypeError: Larder\SharedMemory::getMany(): Argument #1 ($keys) must be of type array, ArrayIterator given
-getMany: ArgumentCountError: Larder\SharedMemory::getMany() expects exactly 1 argument, 0 given
+getMany: ArgumentCountError: Larder\SharedMemory::getMany() expects at least 1 argument, 0 given
 fetch: ValueError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must not contain an empty key; a key has 1 to 65535 bytes
 fetch: ValueError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must not contain a key of 65536 bytes; a key has 1 to 65535 bytes
 fetch: TypeError: Larder\SharedMemory::fetch(): Argument #1 ($keys) must be of type array, string given

@@ -72,7 +72,10 @@ final class Gate
         private readonly ?Near $nearBehind = null,
         private readonly ?RequestToken $requestToken = null,
     ) {
-        $this->readJournal();
+        $this->mark(true);
+        if ($journal !== null) {
+            $this->readJournal();
+        }
     }
 
     /** What the whole has missed, its namespaces have missed. A tag is in all of them, so the whole remembers those that a namespace has lost. */
@@ -89,6 +92,9 @@ final class Gate
     {
         if ($this->journal !== null) {
             $this->outbox()->readJournal();
+        } elseif ($this->isOpen && $this->outbox === null && $this->requestToken === null) {
+            // So nearly each request begins. All else that closes the gate says so itself, but for what an exception of a signal's handler interrupts.
+            return;
         }
         $this->mark($this->isAvailable);
     }

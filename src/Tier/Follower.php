@@ -66,6 +66,9 @@ final class Follower
     /** Made when there is something to tell, which most requests have not. */
     private ?Caution $caution = null;
 
+    /** The log, if it is on this machine. */
+    private readonly ?Beside $beside;
+
     /** Of the near store, if it is in one: it is asked for the position in each request, and after misses. */
     private readonly ?SharedMemory $pool;
 
@@ -86,6 +89,7 @@ final class Follower
         private readonly \Closure $clock,
         private readonly string $place,
     ) {
+        $this->beside = $log instanceof Beside ? $log : null;
         $this->pool = $near instanceof Pooled ? $near->pool() : null;
         $this->followed = Key::internal('tier', 'followed');
         $this->failing = Key::internal('tier', 'failing');
@@ -259,7 +263,7 @@ final class Follower
         }
         $this->hadNews = !$isGoneOn || $news->events !== [];
         $every = $this->grace > 0 || $sent - $since >= self::TOLD_EVERY ? self::TOLD_EVERY : self::TOLD_AT_LEAST_EVERY;
-        if ($this->hadNews || $this->log instanceof Beside || $sent - $followed->sent > $every || $sent < $followed->sent) {
+        if ($this->hadNews || $this->beside !== null || $sent - $followed->sent > $every || $sent < $followed->sent) {
             $this->grace === 0 || $this->near->delete([$this->failing]);
 
             return $this->advance($followed, Followed::now($head, $news->position, $sent, $this->place, $isGoneOn ? $followed->events + \count($news->events) : 0), $isGoneOn);
@@ -337,12 +341,12 @@ final class Follower
     private function news(Followed $followed): array
     {
         try {
-            $head = $this->log instanceof Beside ? $this->log->head() : null;
+            $head = $this->beside?->head();
             if ($head !== null && $head === $followed->head) {
                 return [$head, null];
             }
             $position = $followed->position;
-            $own = $this->log instanceof Beside && $head !== null && $position !== null ? $this->log->own($head, $position) : null;
+            $own = $this->beside !== null && $head !== null && $position !== null ? $this->beside->own($head, $position) : null;
 
             return [$head, $own ?? $this->log->since($position)];
         } catch (StoreUnavailable $failure) {

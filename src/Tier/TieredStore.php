@@ -318,7 +318,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             return null;
         }
         /** @var array<array-key> $keys or others, which the pool refuses */
-        $values = $this->pool->getMany($keys);
+        $values = $this->pool->getMany($keys, self::SEAL);
         if (\count($values) !== \count($keys)) {
             return null;
         }
@@ -329,12 +329,6 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
                 return null;
             }
         }
-        foreach ($values as $value) {
-            if (\is_array($value) && isset($value[0]) && $value[0] === self::SEAL) {
-                return null;
-            }
-        }
-
         return $values;
     }
 
@@ -503,7 +497,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         if ($far->items !== []) {
             $this->keep($far->items, $tokens);
         }
-        if ($far->tokens !== [] && $far->failure === null && $this->log instanceof Beside) {
+        if ($far->tokens !== [] && $far->failure === null && !$this->log instanceof Away) {
             foreach ($far->tokens as $key => $_) {
                 $this->missing[$key] = true;
             }

@@ -157,15 +157,25 @@ final class PhpRedisConnection implements Living
     {
         $began = hrtime(true);
         $taken = $this->idle;
-        if ($taken === null || $this->process !== Process::id() || !$taken[1]->hasNothingToAsk($began)) {
+        if ($taken === null || $this->process !== Process::id()) {
             return $this->send([$command])[0];
         }
+        [$redis, $watch] = $taken;
+        $asks = !$watch->hasNothingToAsk($began);
         $this->idle = null;
-        $redis = $taken[0];
+        if ($asks && ($this->breaker->tries() || $watch->isOver() || !$watch->asksWith([$command], $began))) {
+            $this->idle = $taken;
+
+            return $this->send([$command])[0];
+        }
         try {
-            $reply = @$redis->rawCommand(...$command);
+            [$answer, $reply] = $asks ? $this->pipelined($redis, [Watch::QUESTION, $command], $this->server->readTimeout) : ['', @$redis->rawCommand(...$command)];
             $this->answered = hrtime(true);
-            $error = $reply === false ? $redis->getLastError() : null;
+            $error = $reply === false || $answer === false ? $redis->getLastError() : null;
+            if ($asks) {
+                // Of several commands the client does not tell which one failed.
+                $watch->learn($answer === false && $error !== null ? new ErrorReply($error) : $answer, [$reply === false && $error !== null ? new ErrorReply($error) : $reply], $this->server);
+            }
         } catch (\RedisException $failure) {
             if (preg_match(self::ERRORS, $failure->getMessage()) === 1) {
                 return $this->errors($taken, [$command], $failure->getMessage())[0];
@@ -180,12 +190,16 @@ final class PhpRedisConnection implements Living
         }
         if ($error !== null) {
             $redis->clearLastError();
-            $reply = new ErrorReply($error);
+            $reply = $reply === false ? new ErrorReply($error) : $reply;
             $this->putBack($taken, [$reply]);
 
-            return $reply;
+            return $reply === true ? 'OK' : $reply;
         }
-        $this->idle = $taken;
+        if ($asks) {
+            $this->putBack($taken, []);
+        } else {
+            $this->idle = $taken;
+        }
 
         return $reply === true ? 'OK' : $reply;
     }

@@ -52,6 +52,9 @@ final class RedisLog implements Away, LoggerAwareInterface
      */
     private ?array $along = null;
 
+    /** Whether it is being asked along. */
+    private bool $isAsking = false;
+
     /**
      * The last answer that told nothing new, and what it came to. Requests get the same one again and again.
      *
@@ -89,13 +92,15 @@ final class RedisLog implements Away, LoggerAwareInterface
     public function askAlong(?string $position): void
     {
         $this->along = null;
+        if ($this->isAsking) {
+            $this->scripts->sendNothingBehind();
+            $this->isAsking = false;
+        }
         $questions = $position === null ? null : $this->questions($position);
         if ($position === null || $questions === null) {
-            // As each request begins and ends so, without a closure.
-            $this->scripts->sendNothingBehind();
-
             return;
         }
+        $this->isAsking = true;
         $this->scripts->sendBehind($questions, function (array $replies) use ($position): void {
             $this->along = [$position, $replies];
         });
@@ -141,7 +146,9 @@ final class RedisLog implements Away, LoggerAwareInterface
     public function since(?string $position): News
     {
         [$asked, $replies] = $this->along ?? [null, null];
-        $this->askAlong(null);
+        if ($this->isAsking) {
+            $this->askAlong(null);
+        }
         $questions = $position === null ? null : $this->questions($position);
         if ($position === null || $questions === null) {
             return $this->start();
@@ -162,13 +169,12 @@ final class RedisLog implements Away, LoggerAwareInterface
 
     public function isOfHistory(string $position): bool
     {
-        $shards = $this->layout->all();
-        if (\count($shards) === 1) {
+        if ($this->layout->shards <= 1) {
             // Told in fewer steps: a process asks this before it keeps what it has read.
-            return str_ends_with($position, self::AND . $this->scripts->life($this->layout->clock($shards[0])));
+            return str_ends_with($position, self::AND . $this->scripts->life($this->layout->clock(0)));
         }
         $parts = explode(self::AND, $position);
-        foreach ($shards as $i => $shard) {
+        foreach ($this->layout->all() as $i => $shard) {
             if ($this->scripts->life($this->layout->clock($shard)) !== ($parts[3 * $i + 2] ?? '')) {
                 return false;
             }
