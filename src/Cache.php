@@ -71,7 +71,7 @@ use Psr\Log\LoggerInterface;
  */
 final class Cache
 {
-    /** 30 days, in seconds: what is dead but untouched shall not fill a store that never evicts. */
+    /** 30 days, in seconds: dead items that no process touches shall not fill a store that never evicts. */
     public const DEFAULT_TTL = 2_592_000;
 
     /** The most namespaces that are kept. With more, the older half is forgotten, but for those whose store has missed a change. */
@@ -181,7 +181,7 @@ final class Cache
         if ($defaultTtl === null && $this->isExact) {
             $this->ofNull = self::DEFAULT_TTL;
         } else {
-            // What is wrong with them is said now.
+            // A mistake in them is reported now.
             $lifetimes = $this->lifetimes();
             $this->ofNull = $this->isExact ? $lifetimes->seconds(null) : null;
         }
@@ -387,7 +387,7 @@ final class Cache
 
     /**
      * Some clients of PSR-6, such as Doctrine's ORM, ask for the item again when they have computed its value. It is as old as the first miss all
-     * the same. What this process then writes, deletes or invalidates itself, through whatever object over this cache, begins anew.
+     * the same. A write, delete or invalidation of this process's own, through any object over this cache, begins anew.
      *
      * @param Token $token of a miss, as fetch() brings it
      *
@@ -399,7 +399,7 @@ final class Cache
     {
         $moment = $this->ownTags->moment ?? 0;
         if ($this->firstMisses === null || $moment !== $this->firstMissesSince) {
-            // What is missed from now on was computed after that. Which tags an item will carry is not known before it is saved.
+            // The values of later misses are computed after that. Which tags an item will carry is not known before it is saved.
             $this->firstMisses = new Misses();
             $this->firstMissesSince = $moment;
         }
@@ -772,7 +772,7 @@ final class Cache
         }
         $judges = $this->can(Capability::Tokens);
         for ($tries = 0; $tries < self::PULLS; $tries++) {
-            // Before the look: what is stored after it is younger.
+            // Before the look: items that are stored after it are younger.
             $token = $judges ? $this->gate->attempt(static fn(Store $store): Token => $store->token($key)) : null;
             $value = $judges && $token === null ? $this->absent : $this->get($key, $this->absent);
             if ($value === $this->absent) {
@@ -857,7 +857,7 @@ final class Cache
             if (!$this->can(Capability::Tokens)) {
                 throw $counted;
             }
-            // What is past its time is none, though the store still has it.
+            // A counter past its time is none, though the store still has it.
         }
 
         return (new Counting($this->gate, $this->live(...), $this->clock))->count($key, $by, $initial, $seconds, $min, $create, $numbers);
@@ -953,7 +953,7 @@ final class Cache
         Recipe::check($grace, $beta);
         $this->forget($key);
         if (!$this->seals && !$this->gate->isOpen) {
-            // What is found or computed is not to be from before what the pool has missed.
+            // No value may be from before a change that the pool has missed.
             $this->gate->attempt(static fn(): bool => true);
         }
 
@@ -1264,7 +1264,7 @@ final class Cache
         $missed = $this->misses?->take($key, $tags, $this->ownTags);
         $this->firstMisses?->drop($key);
         $isMissed = $missed !== null && Misses::isOfAMiss($missed);
-        // The store could not be asked for the key when it was read: what it has there may be older than this value.
+        // The store could not be asked for the key when it was read: its value there may be older than this one.
         $isUnknown = $missed !== null && !$isMissed;
         if ($token === null ? $isUnknown : $removes) {
             $removedIfRefused[] = $key;
@@ -1313,7 +1313,7 @@ final class Cache
             : throw UnsupportedOperation::by((new \ReflectionClass($store))->getShortName(), Capability::RequestTokens);
     }
 
-    /** What this process writes or deletes itself: a miss of before that judges nothing. */
+    /** For a write or delete of this process's own: an earlier miss of the key judges nothing then. */
     private function forget(string $key): void
     {
         $this->misses?->drop($key);

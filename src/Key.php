@@ -33,7 +33,7 @@ final class Key
     }
 
     /**
-     * A name of any length as a key: what is longer than a key can be is known by its hash.
+     * A name of any length as a key: a name that is longer than a key can be is known by its hash.
      *
      * @param string $beginning of a key that has a hash; one that other names do not have
      */

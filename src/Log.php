@@ -19,7 +19,7 @@ use Larder\Log\News;
 interface Log
 {
     /**
-     * What was recorded since a position: all that was finished before this is asked, and perhaps more.
+     * The events since a position: all that were finished before this is asked, and perhaps more.
      *
      * @param ?string $position as earlier news told it; null: from a near store that has followed nothing yet, which gets
      *                          the present position and no events

@@ -10,6 +10,6 @@ namespace Larder;
  */
 final class Near
 {
-    /** What it has may be read at this moment, as if the store had been asked. What it lacks the store may have. Null: ask the store. */
+    /** Its items may be read at this moment, as if the store had been asked. The store may have others. Null: ask the store. */
     public ?SharedMemory $pool = null;
 }

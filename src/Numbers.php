@@ -13,7 +13,7 @@ enum Numbers
     /** Also numeric strings and floats, of which the whole part counts: "5" and 5.7 are 5. */
     case Numeric;
 
-    /** Anything. What is not numeric counts as 0, as in WordPress. */
+    /** Anything. A value that is not numeric counts as 0, as in WordPress. */
     case Any;
 
     /** @return ?int null: it is none */

@@ -19,7 +19,7 @@ interface Pooled
     public function pool(): SharedMemory;
 
     /**
-     * The same as Store::save(), but what has no token and a key that this request has missed is a fill, and judged by that miss.
+     * The same as Store::save(), but an item without a token, whose key this request has missed, is a fill and is judged by that miss.
      *
      * @param list<Item> $items
      *

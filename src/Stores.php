@@ -62,7 +62,7 @@ final class Stores
     }
 
     /**
-     * What is changed in a database that has near stores in front of it has to be in its log, or they would go on with what they
+     * Each change of a database that has near stores in front of it has to be in its log, or they would go on with what they
      * have. A process that opens the database alone has a near store of its own, then.
      *
      * @throws Exception

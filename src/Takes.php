@@ -14,7 +14,7 @@ interface Takes
 {
     /**
      * The live item, which is gone: of several processes that take at once one gets it, and nothing that is stored
-     * meanwhile is deleted. What cannot be read back stays.
+     * meanwhile is deleted. An item that cannot be read back stays.
      *
      * @return ?Item null: there is none
      *

@@ -29,7 +29,7 @@ enum Ttl
         if (\is_int($ttl)) {
             return $ttl;
         }
-        // PHP's calendar wraps around: what is absurdly long would be over.
+        // PHP's calendar wraps around: an absurdly long time would be over.
         $about = 0.0;
         foreach (self::PARTS as $part => $seconds) {
             $about += (float) ($ttl->{$part} ?? 0) * ($ttl->invert === 1 ? -$seconds : $seconds);

@@ -56,7 +56,7 @@ final class Batches
     private function parts(Store $store, array $items, SaveMode $mode, array &$unstorable): array
     {
         try {
-            // In a pool a batch is its items one after the other, and what has no token is judged by the miss that the pool has noted.
+            // In a pool a batch is its items one after the other, and an item without a token is judged by the miss that the pool has noted.
             if (\count($items) === 1 || !$store instanceof Pooled) {
                 return $store instanceof Pooled && $mode === SaveMode::Set && $items[0]->token === null
                     ? $store->saveAsMissed($items)
@@ -81,7 +81,7 @@ final class Batches
     private function refuse(Store $store, Item $item, SaveMode $mode): array
     {
         if ($mode !== SaveMode::Add && !$item->keeps) {
-            // What was to be replaced is not true any more; unless it is newer than this.
+            // The item that was to be replaced is not true any more, unless it is newer than this.
             $store->delete([$item->key], $item->token);
         }
 

@@ -86,7 +86,7 @@ final class Counting
         }
         $live = $found === null ? null : ($this->live)($found);
         if ($found === null || $live === null) {
-            // There is nothing to count up, and what is there has no tags to keep.
+            // There is nothing to count up, and the item there has no tags to keep.
             return null;
         }
         $number = $numbers->of($live->value) ?? throw Counter::isNoInteger($key, get_debug_type($live->value));

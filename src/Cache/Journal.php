@@ -90,7 +90,7 @@ final class Journal
         return "{$path}+{$namespace}";
     }
 
-    /** What cannot be seen is not taken for empty. */
+    /** A journal that cannot be seen is not taken for empty. */
     public function isEmpty(): bool
     {
         clearstatcache(true, $this->path);
@@ -120,7 +120,7 @@ final class Journal
     }
 
     /**
-     * What is in it, which stays there.
+     * The changes in it, which stay there.
      *
      * @return ?Undelivered null: it cannot be read
      */
@@ -175,7 +175,7 @@ final class Journal
      * Processes that find it so add what they write to it. On a busy host some would always begin during a delivery, and it would
      * never be empty. So a process waits for another's delivery, unless the store failed last.
      *
-     * @param \Closure(list<string>, list<string>, bool): void $deliver keys, tags, whether to clear; what it throws leaves
+     * @param \Closure(list<string>, list<string>, bool): void $deliver keys, tags, whether to clear; an exception of its leaves
      *                                                                 the journal as it is
      * @param bool                                             $waits   false: another process's delivery is not waited for
      *

@@ -40,7 +40,7 @@ final class Lookout
         }
         $this->last = $now;
         try {
-            // What is read after a token is not older than the token.
+            // Values that are read after a token are not older than the token.
             $this->cache->token($key);
         } catch (StoreUnavailable) {
             // A strict cache says it in the read, too.

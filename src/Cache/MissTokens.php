@@ -38,7 +38,7 @@ final class MissTokens
 
     public function note(string $key, Token $token): void
     {
-        // The first miss counts: what is stored later may have been computed since then.
+        // The first miss counts: a value that is stored later may have been computed since then.
         if ($this->forgotten !== [] && $this->placeOf($key) !== null) {
             return;
         }

@@ -52,14 +52,14 @@ final class Misses
             $this->young = new MissTokens();
             $this->since += $age;
         }
-        // The first miss counts: what is stored later may have been computed since then.
+        // The first miss counts: a value that is stored later may have been computed since then.
         if ($this->old === null || !$this->old->has($key)) {
             $this->young->note($key, $token);
         }
     }
 
     /**
-     * The store could not be asked, so that it is unknown what there was and what has happened since: what is stored later is
+     * The store could not be asked, so its content and its changes since then are unknown: a value that is stored later is
      * refused, and leaves nothing under the key.
      *
      * @param list<string> $keys
@@ -98,7 +98,7 @@ final class Misses
             $span = self::SPAN;
         }
 
-        // What was never missed, as most of what is written, does not ask the clock.
+        // A key that was never missed, as most that are written, does not ask the clock.
         return $token !== null && $this->age() < $span && $own?->areSince($moment, $tags) !== true ? $token : null;
     }
 
@@ -108,7 +108,7 @@ final class Misses
     }
 
     /**
-     * What was found is missed no more: what is stored then was made of that, and is new truth.
+     * Keys that were found are missed no more: a value that is stored then was made of what was found, and is new truth.
      *
      * @param array<array-key, mixed> $found by key
      */

@@ -149,7 +149,7 @@ final class Outbox
         return $answers === [] ? $clear($this->store) : $answers[0];
     }
 
-    /** What this process remembers: the store has been told. */
+    /** Ends what this process remembers: the store has been told. */
     public function forget(): void
     {
         $this->clears = false;
@@ -169,7 +169,7 @@ final class Outbox
         return $this->isJournaled || $this->keys !== [] || $this->owes();
     }
 
-    /** What this process remembers. */
+    /** The number of changes that this process remembers. */
     public function undelivered(): Undelivered
     {
         return new Undelivered(\count($this->keys), \count($this->tags), $this->clears);

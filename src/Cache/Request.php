@@ -76,7 +76,7 @@ final class Request
         $this->takeAnew();
     }
 
-    /** The store could not be asked: what has been changed before it answers is unknown, unless its token is known already. */
+    /** The store could not be asked: changes before it answers are unknown, unless its token is known already. */
     public function fail(): void
     {
         $isKnown = !$this->isDue && $this->store->requestToken('request') !== null;

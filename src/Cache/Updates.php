@@ -89,7 +89,7 @@ final class Updates
     }
 
     /**
-     * The token first: what is read after it is not older. It is read where it is written, as a near store may not tell tags.
+     * The token first: an item that is read after it is not older. It is read where it is written, as a near store may not tell tags.
      *
      * @return ?array{Token, ?Item} null: the key's server cannot be asked
      */
@@ -103,8 +103,8 @@ final class Updates
     }
 
     /**
-     * What was made from nothing is stored where there is nothing: what another process adds meanwhile is a fill, which refuses no write.
-     * What is dead at once only has to refuse fills.
+     * A value that was made from nothing is stored where there is nothing: an add of another process meanwhile is a fill, which refuses no write.
+     * An item that is dead at once only has to refuse fills.
      *
      * @param ?Item $found null: nothing
      */

@@ -40,7 +40,7 @@ final class Printed
         };
     }
 
-    /** Bytes that are no UTF-8 are replaced, and what is no JSON is null. */
+    /** Bytes that are no UTF-8 are replaced, and a value that JSON cannot express is null. */
     public static function json(mixed $value): string
     {
         return (string) json_encode(

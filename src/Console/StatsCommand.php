@@ -32,7 +32,7 @@ final class StatsCommand extends StoreCommand
         try {
             $known = $cache->store->statistics();
         } catch (StoreUnavailable $failure) {
-            // What it has missed is asked for just then, and so is what this host's memory has.
+            // Its missed changes are asked for just then, and so are the items in this host's memory.
             $near = NearDetails::of(self::text($input->getArgument('dsn')), $cache->store);
             $answer = ($near === [] ? [] : ['details' => $near]) + ($journals === [] ? [] : ['undelivered' => $journals]);
             if ($answer !== [] && self::wantsJson($input)) {

@@ -105,7 +105,7 @@ abstract class StoreCommand extends Command
         }
     }
 
-    /** What is changed in this user's pool does not reach another user's, which a site may be using under the same name. */
+    /** Changes in this user's pool do not reach another user's, which a site may be using under the same name. */
     private function warnOfOthers(string $dsn, OutputInterface $output): void
     {
         $parsed = Dsn::parse($dsn);

@@ -17,7 +17,7 @@ interface Away extends Log
      * Has the news since a position asked for together with what the far store is asked next, and behind it. The next since() with
      * this position returns that answer. Without one, it asks.
      *
-     * @param ?string $position null: nothing is asked along after all, and what was answered is forgotten
+     * @param ?string $position null: nothing is asked along after all, and the answer is forgotten
      */
     public function askAlong(?string $position): void;
 

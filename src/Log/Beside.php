@@ -21,7 +21,7 @@ interface Beside extends Log
     public function head(): ?string;
 
     /**
-     * What was recorded through this object between a position and the state of a head, where nothing else was: a near store that
+     * The events that this object recorded between a position and the state of a head, if there were no others: a near store that
      * has just been written through follows its own writes without asking for the news.
      *
      * @param string $head     as head() tells it now

@@ -91,7 +91,7 @@ final class Event
         return \strlen($packed) > self::LONGEST ? self::everything()->packed() : $packed;
     }
 
-    /** What is damaged stands for everything. */
+    /** A damaged event stands for everything. */
     public static function unpacked(string $packed): self
     {
         $parts = @unserialize($packed, ['allowed_classes' => false]);

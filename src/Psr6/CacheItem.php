@@ -103,7 +103,7 @@ final class CacheItem implements CacheItemInterface
         return $this->token;
     }
 
-    /** @internal the store holds it: what is saved from now on is new truth */
+    /** @internal the store holds it: a value that is saved from now on is new truth */
     public function isStored(): void
     {
         $this->token = null;
@@ -120,7 +120,7 @@ final class CacheItem implements CacheItemInterface
             return null;
         }
         if ($this->expiration instanceof \DateTimeImmutable) {
-            // What is long past is past; from the least int nothing can be taken.
+            // A time long ago is past all the same; from the least int nothing can be taken.
             return max($this->expiration->getTimestamp(), 0) - time();
         }
         $ttl = \is_int($this->expiration) ? $this->expiration : \Larder\Ttl::seconds($this->expiration) ?? 0;

@@ -227,7 +227,7 @@ final class CachePool implements CacheItemPoolInterface
         return $item->ttl() ?? ($this->cache->defaultTtl === null ? \PHP_INT_MAX : null);
     }
 
-    /** As if it were stored: what is saved with another value says its expiry and tags anew. */
+    /** As if it were stored: an item that is saved with another value says its expiry and tags anew. */
     private function ofDeferred(string $key): CacheItem
     {
         $ttl = $this->deferred[$key]->ttl();

@@ -18,7 +18,7 @@ final class Beginnings
     /** The greatest beta: a value that was found due for an early computation a moment ago is due again. */
     private const DUE = 1_000.0;
 
-    /** No caller can have these. What is identical to one of them is to be computed: nothing is there, or something that is due. */
+    /** No caller can have these. A result that is identical to one of them is to be computed: nothing is there, or something that is due. */
     private readonly \stdClass $nothing;
 
     private readonly \stdClass $due;

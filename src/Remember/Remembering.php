@@ -59,7 +59,7 @@ final class Remembering implements Remembers
     /** The store, if it tells values and hits need not be told. */
     private readonly ?Reads $reads;
 
-    /** No caller can have this object: what it is identical to was not in the store. */
+    /** No caller can have this object: a value that is identical to it was not in the store. */
     private readonly \stdClass $absent;
 
     /** @var array<array-key, true> keys that this process is computing */
@@ -203,7 +203,7 @@ final class Remembering implements Remembers
     private function compute(Recipe $recipe, Look $look, ?Held $lease): mixed
     {
         $key = $recipe->key;
-        // What is computed is as old as this moment.
+        // The computed value is as old as this moment.
         $token = $look->isThere ? $this->gate->attempt(static fn(Store $store): Token => $store->token($key)) : $look->token;
         $pending = new PendingItem($key, $recipe->ttl, $recipe->tags);
         $isNested = isset($this->computing[$key]);

@@ -202,7 +202,7 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
     {
         $key = $this->prefix . $id;
 
-        // What lies near may be the session as it was when an earlier request of this process began.
+        // A near copy may be the session as it was when an earlier request of this process began.
         return $this->gate->attempt(static fn(Store $store): Fetched => Far::fetch($store, [$key]));
     }
 

@@ -281,7 +281,7 @@ final class ApcuStore implements Store, Reads
 
     public function clear(): void
     {
-        // First what everything is judged by: what is in flight, or not reached yet if this process is killed, is a miss.
+        // First the mark by which everything is judged: an item in flight, or one not reached yet if this process is killed, is a miss.
         apcu_delete(new \APCUIterator('/^' . preg_quote($this->internal, '/') . '/', \APC_ITER_KEY));
         apcu_delete(new \APCUIterator($this->pattern, \APC_ITER_KEY));
     }

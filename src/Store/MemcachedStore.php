@@ -270,7 +270,7 @@ final class MemcachedStore implements Store, Leases
         return $this->shards[$this->ring->server($key)];
     }
 
-    /** What is wrong with a server that has not answered since. */
+    /** The trouble of a server that has not answered since. */
     private function failure(): ?StoreUnavailable
     {
         foreach ($this->shards as $shard) {

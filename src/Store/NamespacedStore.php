@@ -117,7 +117,7 @@ final class NamespacedStore implements Store, Reads, ReadsFar, Takes, Counts, Le
     }
 
     /**
-     * What was fetched of the store, by the keys as they are called here.
+     * The items that the store has brought, by the keys as they are called here.
      *
      * @param list<string> $keys
      */

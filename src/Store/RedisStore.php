@@ -425,7 +425,7 @@ final class RedisStore implements Store, Leases, MayEvict, Reads, PerRequest, Re
     /**
      * How the server is configured, or each master of a cluster.
      *
-     * @return array<string, array<string, string>> by the servers' names, '' if there is one: what it tells of these
+     * @return array<string, array<string, string>> by the servers' names, '' if there is one: its values of these
      *
      * @throws StoreUnavailable
      */

@@ -554,7 +554,7 @@ final class SharedMemoryStore implements Store, Leases, Reads, Takes, Counts, Pe
         return $ttl !== null && $ttl <= 0;
     }
 
-    /** Whether what has this version is not younger than the token. What has the same tick may be, unless nothing at all has happened since. */
+    /** Whether an item of this version is not younger than the token. One of the same tick may be, unless nothing at all has happened since. */
     private function isSince(string $key, int $version, Token $token): bool
     {
         $now = $this->token($key);

@@ -56,7 +56,7 @@ final class SqliteStore implements Store, Reads, Leases, PerRequest, RequestToke
     /** The options of its DSN. */
     public const OPTIONS = ['prefix', 'timeout', 'size', 'evict', ...Dsn::OF_PAYLOADS];
 
-    /** Beyond, those that were invalidated longest ago are forgotten, and what is older is dead if it carries any tag. */
+    /** Beyond, those that were invalidated longest ago are forgotten, and an older item is dead if it carries any tag. */
     private const MOST_TAGS = 250_000;
 
     /** Bytes of a database that is bounded for each tag that it may remember: tags take an eighth of it at most, about. */

@@ -28,7 +28,7 @@ final class TagVersion
     /**
      * The version after one more invalidation.
      *
-     * Where two that let things be served overlap, the time of the first goes for both: what it killed must not be
+     * Where two that let things be served overlap, the time of the first goes for both: items that it killed must not be
      * served for longer because of the second.
      */
     public function invalidated(int $tick, int $serveStale, int $now): self

@@ -61,7 +61,7 @@ final class PrivateDirectory
     }
 
     /**
-     * What an administrator has to change before this directory can be used. What another user has brought about is no such
+     * What an administrator has to change before this directory can be used. Trouble that another user has caused is no such
      * thing: an application is not to fail because of that.
      */
     public function mistake(): ?Distrust
@@ -75,7 +75,7 @@ final class PrivateDirectory
         return $found === null || $found->isPlanted ? null : $found;
     }
 
-    /** @return ?Distrust null: it can be trusted, or is not there, and what is there of its path can be trusted */
+    /** @return ?Distrust null: it can be trusted, or is not there, and the parts of its path that are there can be trusted */
     public function distrust(): ?Distrust
     {
         if ($this->isTrusted) {

@@ -54,7 +54,7 @@ final class Follower
     /** Counts of what was done to it. */
     private readonly string $tally;
 
-    /** What was there last: within a request it is seldom another one, and to read it again takes longer. */
+    /** The position as it was read last: within a request it is seldom another one, and to read it again takes longer. */
     private ?Followed $last = null;
 
     /** Whether the last time brought anything to forget. */
@@ -113,7 +113,7 @@ final class Follower
         $this->logger = $logger;
     }
 
-    /** How far the near store has followed. What it is then asked for is not older. */
+    /** How far the near store has followed. Items that it is then asked for are not older. */
     public function followed(): Followed
     {
         try {
@@ -385,7 +385,7 @@ final class Follower
     }
 
     /**
-     * Deletes the position first. What is kept by another process from then on is judged by its absence.
+     * Deletes the position first. Items that another process keeps from then on are judged by its absence.
      *
      * @throws StoreUnavailable
      */
@@ -398,7 +398,7 @@ final class Follower
     }
 
     /**
-     * What had been followed is not too much to claim of a store with nothing in it.
+     * The old position is not too much to claim of a store with nothing in it.
      *
      * @throws StoreUnavailable
      */
@@ -486,7 +486,7 @@ final class Follower
             $this->near->save([new Item($this->failing, $now)], SaveMode::Add);
             $since = $this->near->read($this->failing);
 
-            // What has followed nothing yet has nothing to serve.
+            // A store that has followed nothing yet has nothing to serve.
             return \is_int($since) && abs($now - $since) < $this->grace && $this->read()->position !== null;
         } catch (StoreUnavailable) {
             return false;

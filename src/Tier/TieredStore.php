@@ -100,7 +100,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     /** In ns: for how long what was read from the log counts as new. */
     private readonly int $staleness;
 
-    /** By hrtime(): what was read from the log counts if it was asked for then or later. */
+    /** By hrtime(): an answer of the log counts if it was asked for then or later. */
     private int $notBefore;
 
     /** @var array<array-key, true> keys that were missing in the far store in this request, where their fills are to be told from writes */
@@ -159,7 +159,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
             }
         }
         if ($far instanceof self && \in_array(Capability::Sharing, $nearCan, true)) {
-            // What another process has applied to the one may not have been applied to the other yet.
+            // Changes that another process has applied to the one may not have been applied to the other yet.
             throw InvalidOption::nearOfThree((new \ReflectionClass($near))->getShortName());
         }
     }
@@ -169,7 +169,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         return $this->isMissingEverywhere ??= \in_array(Capability::Retention, $this->far->capabilities(), true);
     }
 
-    /** What is to be said of the log goes there. */
+    /** Remarks on the log go there. */
     public function setLogger(LoggerInterface $logger): void
     {
         $this->follower->setLogger($logger);
@@ -189,7 +189,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
                     $store->beginRequest();
                 }
             } catch (StoreUnavailable) {
-                // What has failed is noticed when it is asked for something.
+                // A store that has failed is noticed when it is asked for something.
             }
         }
     }
@@ -309,7 +309,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         }
         $followed = $sent = null;
         if (!$this->isUpToDate) {
-            // What is asked for later is newer than that.
+            // An answer to a later question is newer than that.
             $sent = (int) hrtime(true);
             $followed = $this->asksAlong ? $this->follower->followed() : null;
             $followed?->position !== null && !$followed->isSince($this->notBefore) ? null : $this->bringUpToDate();
@@ -358,7 +358,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     }
 
     /**
-     * What was found near counts although the far store cannot be asked for the others.
+     * Items that were found near count although the far store cannot be asked for the others.
      *
      * @param list<string> $unknown
      * @param list<string> $keys
@@ -371,7 +371,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     }
 
     /**
-     * What was found near, together with what the far store has answered after that. What is missing is filled with what was computed from
+     * Items that were found near, together with what the far store has answered after that. A missing key is filled with a value that was computed from
      * now on, perhaps from other items. So nothing that is read from now on, or was read with it, may be older than its token.
      *
      * @param list<string> $keys
@@ -401,7 +401,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     }
 
     /**
-     * The first read of a request, where the log is a round trip away: that one is the far read's, too. What was found in the near store
+     * The first read of a request, where the log is a round trip away: that one is the far read's, too. An item of the near store
      * before counts only if the log has nothing that came after.
      *
      * @param list<string> $keys
@@ -542,7 +542,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
     {
         $token = $this->far->token($key);
         if (!$this->isUpToDate || !$this->follower->hasReached([$token])) {
-            // What is read from now on is not older than the token.
+            // Values that are read from now on are not older than the token.
             $this->lookAgain();
         }
 
@@ -749,7 +749,7 @@ final class TieredStore implements Store, Reads, ReadsNear, ReadsFar, Leases, Pe
         $this->direct->pool = $isUpToDate && $isTrusted ? $this->pool : null;
     }
 
-    /** What is read from now on is not older than this moment, however much staleness is allowed. */
+    /** Values that are read from now on are not older than this moment, however much staleness is allowed. */
     private function lookAgain(): void
     {
         $this->mark(false, $this->isTrusted);

@@ -114,7 +114,7 @@ final class Tiers
                 $near->withoutPath();
                 $near->allow('prefix');
                 if (\PHP_SAPI === 'cli' && !(\function_exists('apcu_enabled') && apcu_enabled())) {
-                    // The APCu of the command line would be its own anyway. What it does the web server's learns from the log.
+                    // The APCu of the command line would be its own anyway. The web server's learns from the log what it does.
                     return new ArrayStore();
                 }
 

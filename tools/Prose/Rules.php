@@ -18,6 +18,11 @@ final readonly class Rules
         '/(?:^|[;:] |[.!] )"?whom?\b(?![^.;:]*\?)/i' => 'name the subject first',
     ];
 
+    /** A subject that has no name. */
+    private const NAMELESS = [
+        '/(?:^|[;:] |[.!] |\b(?:and|but|so|then) )"?what (?:is|was|are|were|has|had|lies|another|it|they|you|this|must|may|can|cannot)\b(?![^.;:]*\?)/i' => 'name the subject first, then say what it does',
+    ];
+
     /** Words of which the glossary has others. */
     private const WORDS = [
         '/\bstamps?\b/i' => '"version"',
@@ -31,17 +36,19 @@ final readonly class Rules
     /** These hold for all comments, and for the names of tests. */
     private const EVERYWHERE = self::SUBJECTS + self::WORDS;
 
-    private const FORBIDDEN = self::EVERYWHERE + [
+    private const FORBIDDEN = self::EVERYWHERE + self::NAMELESS + [
         '/\bwhat(?:so)?ever\b/i' => 'name the subject, or write "anything that"',
-        '/(?:^|[;:] |[.!] |\b(?:and|but|so|then) )"?what (?:is|was|are|were|has|had|lies|another|it|they|you|this|must|may|can|cannot)\b(?![^.;:]*\?)/i' => 'name the subject first, then say what it does',
         '/\b(?:of|to|from) whom\b/i' => 'split the sentence',
         '/\bguards?\b/i' => '"key version"',
         '/\bdrafts?\b/i' => '"pending item"',
         '/\bsays good-?bye\b/i' => '"closes"',
     ];
 
-    /** @param bool $isWhole false: only the rules for subjects, and for words that have no other meaning */
-    public function __construct(private bool $isWhole = true) {}
+    /**
+     * @param bool $isWhole  false: only the rules for subjects, and for words that have no other meaning
+     * @param bool $namesAll whether each subject has to have a name, if it is not whole
+     */
+    public function __construct(private bool $isWhole = true, private bool $namesAll = false) {}
 
     /** @return list<string> what is wrong with it, in sentences */
     public function broken(Passage $passage): array
@@ -52,7 +59,7 @@ final readonly class Rules
             if ($this->isWhole && $passage->isSentence && $words > self::MOST_WORDS) {
                 $broken[] = sprintf('%d words, at most %d: %s', $words, self::MOST_WORDS, $sentence);
             }
-            foreach ($this->isWhole ? self::FORBIDDEN : self::EVERYWHERE as $pattern => $instead) {
+            foreach ($this->isWhole ? self::FORBIDDEN : self::EVERYWHERE + ($this->namesAll ? self::NAMELESS : []) as $pattern => $instead) {
                 if (preg_match($pattern, $sentence, $found) === 1) {
                     $broken[] = sprintf('"%s": %s: %s', trim($found[0], ' ;:.!"'), $instead, $sentence);
                 }

@@ -68,7 +68,7 @@ final class OwnerChecks
         return [$path, ...array_map(static fn(string $each): string => \dirname($path) . "/{$each}", array_values($beside))];
     }
 
-    /** @return list<string> the directories and locks in a store's directory, and what is kept besides the items */
+    /** @return list<string> the directories and locks in a store's directory, and the files that are kept besides the items */
     private static function within(string $directory): array
     {
         $paths = [];

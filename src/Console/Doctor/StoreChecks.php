@@ -56,7 +56,7 @@ final class StoreChecks
             }
             $store = Stores::of($dsn);
             try {
-                // First: what is timed is counted, too.
+                // First: the timed calls are counted, too.
                 $known = $store->statistics();
                 $store instanceof TieredStore && TierChecks::follow($store->log);
                 array_push($found, $this->timed($dsn, $store, $known), ...$this->locks($dsn));

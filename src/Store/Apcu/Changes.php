@@ -200,7 +200,7 @@ final class Changes
     }
 
     /**
-     * What lies in APCu of a copy. Under APCu's lock.
+     * The entry of APCu that a copy becomes. Under APCu's lock.
      *
      * @throws Late it is not current any more
      */
@@ -283,7 +283,7 @@ final class Changes
             return true;
         }
 
-        // What is in the way may be dead without APCu knowing it.
+        // The entry in the way may be dead without APCu knowing it.
         return !$this->entries->isLive($key) && $this->section->atomically(fn(): bool => !$this->entries->isLive($key)
             && apcu_delete($this->prefix . $key)
             && $add());

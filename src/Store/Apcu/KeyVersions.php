@@ -62,7 +62,7 @@ final class KeyVersions
         return new Token($this->internal . (\is_int($miss) ? $miss : ''), $this->clock->now());
     }
 
-    /** The token of a copy. What is below zero there refuses all other tokens (see begin). */
+    /** The token of a copy. A version below zero there refuses all other tokens (see begin). */
     public function ofCopy(string $key): Token
     {
         $name = $this->keyVersion($key);
@@ -207,7 +207,7 @@ final class KeyVersions
     }
 
     /**
-     * What is filled while an older fill lives must not die with the older one's mark; and a mark that was removed
+     * A fill that is stored while an older one lives must not die with the older one's mark. And a mark that was removed
      * meanwhile must not come back.
      */
     private function prolong(string $mark, int $there, ?int $ttl): bool

@@ -28,7 +28,7 @@ final class Section
 
     /**
      * Runs something with APCu's own lock held: apcu_entry() holds it while it asks for a missing value,
-     * and what is called meanwhile in this process does not take it again.
+     * and calls meanwhile in this process do not take it again.
      *
      * @template T
      *

@@ -52,7 +52,7 @@ final class TagVersions
         }
     }
 
-    /** What is to be judged by its tags has to be younger than the beginning of what is known of them. */
+    /** An item that is judged by its tags has to be younger than the beginning of all that is known of tags. */
     public function beginTags(): void
     {
         $name = "{$this->internal}tags";

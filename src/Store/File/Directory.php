@@ -95,7 +95,7 @@ final class Directory
     /**
      * Where nothing can be made, there is no token either, and no fill could be stored.
      *
-     * Under the lock: a writer moves the key version before the file is there, and what is read after the token must not be older.
+     * Under the lock: a writer moves the key version before the file is there, and a value that is read after the token must not be older.
      */
     public function token(string $key): Token
     {

@@ -48,7 +48,7 @@ final class Lock
         return substr($bytes, 0, 8) . substr($bytes, 8 + 4 * $keyVersion, 4);
     }
 
-    /** What is computed from a counter is judged by besides. */
+    /** The version that also judges values computed from a counter. */
     public static function countIn(string $bytes, int $keyVersion): string
     {
         return substr($bytes, self::placeOfCount($keyVersion), 4);
@@ -95,7 +95,7 @@ final class Lock
     }
 
     /**
-     * What cannot be told to others, as a full disk may refuse to overwrite a file where that makes a copy, is told by
+     * A change that cannot be told to others, as a full disk may refuse to overwrite a file where that makes a copy, is told by
      * shortening it, which refuses all fills of the shard.
      *
      * @throws StoreUnavailable

@@ -238,7 +238,7 @@ final class PhpFormat implements Format
         return $value === $foreign ? null : [Head::read($key, $expiry, array_values(array_filter($tags, is_string(...))), $epoch, $version), $value];
     }
 
-    /** The file is gone, and what this process's opcache keeps of it is of no use. */
+    /** The file is gone, and its code in this process's opcache is of no use. */
     private static function forget(string $file): void
     {
         @unlink($file);

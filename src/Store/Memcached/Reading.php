@@ -39,7 +39,7 @@ final class Reading
     /**
      * @param non-empty-list<string> $keys
      *
-     * @return array{string, array<array-key, string>} the epoch, and what was found by name
+     * @return array{string, array<array-key, string>} the epoch, and the answers by name
      *
      * @throws StoreUnavailable
      */
@@ -89,7 +89,7 @@ final class Reading
      * @param \Closure(non-empty-list<string>): array<array-key, T> $read
      * @param \Closure(T): string                                   $bytes
      *
-     * @return array{string, array<array-key, T>} the epoch, and what was found by name
+     * @return array{string, array<array-key, T>} the epoch, and the answers by name
      */
     private function look(array $keys, \Closure $read, \Closure $bytes): array
     {

@@ -48,7 +48,7 @@ final class Server
     /** @var ?non-empty-list<string> the names that were asked for and not yet read */
     private ?array $announced = null;
 
-    /** What was wrong when the server was last asked; null: nothing. */
+    /** The trouble when the server was last asked; null: none. */
     private ?StoreUnavailable $failure = null;
 
     /**
@@ -168,8 +168,8 @@ final class Server
     }
 
     /**
-     * Removes it only if nothing has changed there. The protocol's delete knows no such condition, but what is stored with an expiry in
-     * the past is gone at once.
+     * Removes it only if nothing has changed there. The protocol's delete knows no such condition, but an item that is stored with an expiry in the
+     * past is gone at once.
      *
      * @throws StoreUnavailable
      */

@@ -276,7 +276,7 @@ final class TagVersions
                 return $floor;
             }
             if ($outcome === Outcome::NoRoom) {
-                // What cannot be told is lost: that kills more, but nothing less.
+                // A version that cannot be told is lost: that kills more, but nothing less.
                 $this->server->delete($name);
                 $this->insist($outcome);
             }

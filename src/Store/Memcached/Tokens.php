@@ -10,7 +10,7 @@ use Larder\Token;
 /** The tokens of keys on one server: the lineages of items, or of holes that are put in their place (see MemcachedStore). */
 final class Tokens
 {
-    /** What is dead and will be there for so many seconds can be found by a fill; what will not is replaced by a hole. */
+    /** A dead item that will be there for so many seconds can be found by a fill; any other is replaced by a hole. */
     private const LASTS = 30;
 
     /** How often a hole is tried to be made in the midst of others' writes; then the fill will be refused. */

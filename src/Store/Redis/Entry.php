@@ -56,7 +56,7 @@ final class Entry
      * Those of many items that have this beginning. A batch has no call for each of them.
      *
      * @param array<int, string> $keys
-     * @param array<mixed>       $items in the order of the keys; what is no string is no item
+     * @param array<mixed>       $items in the order of the keys; a value that is no string is no item
      * @param int                $at    where among these the first is
      *
      * @return array{array<array-key, string>, array<array-key, int>} by key: the items, and where the payload begins in those that have tags

@@ -64,7 +64,7 @@ final class Lua
     /** Begins another epoch if there is none. */
     public const CLOCK = self::LOOKED_AT_CLOCK . "if not epoch then\n" . self::LIFE . self::BEGIN . "begin()\nend\n";
 
-    /** What is judged by a token is stored by no other server than the clock's, whatever the client knows. Stands in a block of its own. */
+    /** Only the clock's server stores a value that is judged by a token, whatever the client knows. Stands in a block of its own. */
     public const IN_LIFE = self::LIFE . <<<'LUA'
         if isOver(life) then
             return ofAnother
@@ -191,7 +191,7 @@ final class Lua
 
         LUA;
 
-    /** What is computed from a counter is judged by two key versions. */
+    /** Two key versions judge a value that is computed from a counter. */
     public const NOT_MOVED = <<<'LUA'
         local function hasNotMoved(at, since)
             key_versions()
@@ -205,8 +205,8 @@ final class Lua
         LUA;
 
     /**
-     * A key version is told by where it begins. All that one script moves get the same tick. A script that moves one need not know whether the key versions are there: what
-     * is made of one alone does not begin with the epoch, and so is none. Numbers are spelled out, as the server would do so anyway, and slowly.
+     * A key version is told by where it begins. All that one script moves get the same tick. A script that moves one need not know whether the key versions are there:
+     * a value that is made of one alone does not begin with the epoch, and so is none. Numbers are spelled out, as the server would do so anyway, and slowly.
      */
     public const MOVE = <<<'LUA'
         local moved
@@ -242,7 +242,7 @@ final class Lua
      * it read the last event with each request.
      *
      * By length the log is trimmed always, by age now and then (the ticks go up by one to three), in whole nodes of the server's: so the
-     * last events stay. What is no log goes: that is the end of a history, too.
+     * last events stay. A value there that is no log goes: that is the end of a history, too.
      */
     public const RECORD = <<<'LUA'
         local isFollowed, record = redis.call('EXISTS', KEYS[4]) == 1, nil

@@ -223,7 +223,7 @@ final class PhpRedisConnection implements Living
 
     /**
      * Of several commands the client does not tell which one failed. Where that matters, as they are to be sent elsewhere, they
-     * are sent once more, one by one: what is written twice may be refused the second time, and is a miss then.
+     * are sent once more, one by one: an item that is written twice may be refused the second time, and is a miss then.
      *
      * @param array{\Redis, Watch}                   $taken
      * @param non-empty-list<non-empty-list<string>> $commands

@@ -41,7 +41,7 @@ final class Reading
     private bool $tagsAreInUse = false;
 
     /**
-     * The clock that was read plainly last, and what it says: the token of then, the tick at which a tag was last invalidated, the life, and
+     * The clock that was read plainly last, and its contents: the token of then, the tick at which a tag was last invalidated, the life, and
      * what items of the epoch begin with. It changes as a whole: between any two lines a signal's handler may read something else.
      *
      * @var ?array{string, Token, int, string, string}

@@ -56,7 +56,7 @@ final class RedisLog implements Away, LoggerAwareInterface
     private bool $isAsking = false;
 
     /**
-     * The last answer that told nothing new, and what it came to. Requests get the same one again and again.
+     * The last answer that told nothing new, and its news. Requests get the same one again and again.
      *
      * @var ?array{list<mixed>, News}
      */

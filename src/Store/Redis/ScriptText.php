@@ -56,7 +56,7 @@ final class ScriptText
      * once more at the end, as an item may have given up its memory.
      *
      * A fill of a missing key is not told, as no near store has anything to forget because of it. It is where the server has evicted
-     * anything: what is missing may be in near stores then.
+     * anything: a missing item may be in near stores then.
      *
      * An item with a token is refused if its key or one of its tags has changed since the token. The newer item stays.
      *
@@ -391,7 +391,7 @@ final class ScriptText
         return forget(ARGV[4], tonumber(ARGV[3]))
         LUA;
 
-    /** Begins another epoch: what was stored before is dead, and what is computed from before will not be stored. */
+    /** Begins another epoch: items from before are dead, and values that are computed from them will not be stored. */
     private const CLEAR = <<<'LUA'
         begin()
         return 1
@@ -403,7 +403,7 @@ final class ScriptText
         LUA;
 
     /**
-     * Takes the clock over into another life, unless another process has, or that is over as well. What is stored stays, or dies; no token of
+     * Takes the clock over into another life, unless another process has, or that is over as well. All items stay, or die; no token of
      * before judges anything. The first write is one that also a full server allows.
      *
      * Arguments: the life and the process that the clock names, those that it is to name, 1 if everything is to stay.

@@ -16,7 +16,7 @@ final class Scripts
     private const TRIES = 4;
 
     /**
-     * What is sent behind the next commands, and who takes the replies.
+     * The commands that go behind the next ones, and the taker of their replies.
      *
      * @var ?array{non-empty-list<non-empty-list<string>>, \Closure(list<mixed>): void}
      */

@@ -81,7 +81,7 @@ final class Server
         return $seconds >= self::NEARLY * min([self::LONG, ...$timeouts]);
     }
 
-    /** A process on the command line has no later requests. But it may fork, and what is kept would have two users then. */
+    /** A process on the command line has no later requests. But it may fork, and a kept connection would have two users then. */
     public function isKept(): bool
     {
         return $this->persistent && \PHP_SAPI !== 'cli';
@@ -106,7 +106,7 @@ final class Server
     }
 
     /**
-     * What has to be said first on a new connection.
+     * The first commands on a new connection.
      *
      * @return list<non-empty-list<string>>
      */

@@ -24,7 +24,7 @@ final class Watch
     private const NAMED = "\nmaster_replid:";
     private const NAME = 16;
 
-    /** What is asked of any server that knows the way to the master. */
+    /** Commands for any server that knows the way to the master. */
     private const OF_THE_WAY = ['CLUSTER', 'SENTINEL'];
 
     private ?int $asked = null;

@@ -30,7 +30,7 @@ final class PoolRemembering implements Remembers
     /** Seconds that a pool's lease lasts at most, and that a process waits in it. */
     private const LONGEST = 3_600.0;
 
-    /** No caller can have this object: what it is identical to was not in the pool. */
+    /** No caller can have this object: a value that is identical to it was not in the pool. */
     private readonly \stdClass $absent;
 
     public function __construct(
@@ -108,7 +108,7 @@ final class PoolRemembering implements Remembers
         return $value;
     }
 
-    /** What may be served in place of what could not be computed. */
+    /** The value to be served in place of one that could not be computed. */
     private function inPlaceOf(\Throwable $failure, Computation $computation): mixed
     {
         $old = $computation->old($this->absent);
@@ -121,7 +121,7 @@ final class PoolRemembering implements Remembers
         return $old;
     }
 
-    /** What may be served while the value is computed at the end of the request; if there is nothing, it is computed now. */
+    /** The value to be served while another is computed at the end of the request; if there is none, it is computed now. */
     private function defer(Recipe $recipe, Computation $computation): mixed
     {
         $old = $computation->old($this->absent);

@@ -36,7 +36,7 @@ final class Changes
     /**
      * @param string $mark of what is stored, if that lies apart (see Values::stored())
      *
-     * @return bool whether it was stored; what was refused in mode Set leaves nothing behind but what is newer
+     * @return bool whether it was stored; a refused item in mode Set leaves nothing behind but newer ones
      */
     public function save(Item $item, int|string $stored, string $mark, SaveMode $mode): bool
     {

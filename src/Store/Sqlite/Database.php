@@ -30,7 +30,7 @@ final class Database
     /** Bytes of the memory that connections share, at least. */
     private const SHARED = 32_768;
 
-    /** What is kept of a database with a size: so many pages, or such a part of it if that is more. */
+    /** The reserve of a database with a size: so many pages, or such a part of it if that is more. */
     private const RESERVE = 8;
 
     private const RESERVED_PART = 128;
@@ -276,7 +276,7 @@ final class Database
         if ($this->isOpen) {
             return $work();
         }
-        // What was thrown in the last transaction may have been none of SQLite's.
+        // The exception of the last transaction may have been none of SQLite's.
         $this->failure = null;
         try {
             try {

@@ -23,7 +23,7 @@ namespace Larder\Store\Sqlite;
  */
 final class LogFile
 {
-    /** What it may grow to beside a database without a size; bytes. */
+    /** The size that it may grow to beside a database without one; bytes. */
     private const MOST = 16 << 20;
 
     /** Of a database with a size, what part of that it may grow to. */

@@ -85,7 +85,7 @@ final class Notices
     }
 
     /**
-     * With the database's lock held: else the epoch might be over, and what was alive in it alive in the next.
+     * With the database's lock held: else the epoch might be over, and its living items alive in the next.
      *
      * @param list<string> $keys that are dead
      *

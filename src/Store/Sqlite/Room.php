@@ -15,7 +15,7 @@ final class Room
     /** What goes at first is the size shifted by so much, and twice as much each further time: an item may be half as large as all. */
     private const LEAST = 6;
 
-    /** There is none in a transaction that is open: what can do without any does. */
+    /** There is none in a transaction that is open: all that can do without any does. */
     private bool $isWithout = false;
 
     /**
@@ -138,7 +138,7 @@ final class Room
         try {
             return $this->sweep->removeDead();
         } catch (StoreUnavailable) {
-            // What is dead can wait.
+            // Dead items can wait.
             return 0;
         }
     }

@@ -65,7 +65,7 @@ final class Rows
     }
 
     /**
-     * What is under the keys, and the token of this moment.
+     * The rows of the keys, and the token of this moment.
      *
      * @param list<string> $keys at most KEYS_AT_ONCE
      *

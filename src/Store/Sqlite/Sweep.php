@@ -186,7 +186,7 @@ final class Sweep
         });
     }
 
-    /** What is in the map of a notice. */
+    /** Removes the items in the map of a notice. */
     private function removeKilled(Notice $notice): void
     {
         for ($key = ''; ;) {
@@ -230,7 +230,7 @@ final class Sweep
      */
     private function victims(array $rows): array
     {
-        // What was counted or written last has a young key version, whatever its version.
+        // An item that was counted or written last has a young key version, even if its own version is old.
         $age = static fn(Row $row): array => [$row->verdict !== Verdict::Dead, max($row->version, $row->keyVersion)];
         usort($rows, static fn(Row $a, Row $b): int => $age($a) <=> $age($b));
         $dead = \count(array_filter($rows, static fn(Row $row): bool => $row->verdict === Verdict::Dead));

@@ -92,6 +92,13 @@ final class RulesTest extends TestCase
         self::assertSame(['"stamp": "version": A slot tells the stamp.'], $rules->broken(new Passage('A slot tells the stamp.', 1)));
     }
 
+    public function testCommentsOfTheLibraryNameEachSubject(): void
+    {
+        $passage = new Passage('What is dead can wait.', 1);
+        self::assertSame([], (new Rules(false))->broken($passage));
+        self::assertSame(['"What is": name the subject first, then say what it does: What is dead can wait.'], (new Rules(false, true))->broken($passage));
+    }
+
     public function testTheProgramNamesThePlaceAndFails(): void
     {
         $file = (string) tempnam(sys_get_temp_dir(), 'larder-test-');
