@@ -3,7 +3,7 @@
 PHP ?= php
 
 .DEFAULT_GOAL := help
-.PHONY: record help releases redis-cost laravel-tests query-monitor-tests wordpress-calls wordpress-cost wordpress-layers wordpress-oracle wordpress-plugin wordpress-visitors bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
+.PHONY: record help releases redis-cost laravel-tests query-monitor-tests symfony-tests wordpress-calls wordpress-cost wordpress-layers wordpress-oracle wordpress-plugin wordpress-visitors bench calls charts test races hosts clients integrations leftovers model torture fuzz sanitize proofs builds ext lint fix clean packages vendor
 .NOTPARALLEL:
 
 help: ## this list
@@ -56,6 +56,9 @@ query-monitor-tests: ext vendor ## run our panel in WordPress's plugin Query Mon
 
 laravel-tests: ext vendor ## run tests of Laravel's own stores on ours, from a clone of laravel/framework: LARAVEL=<folder>, VERSION=10
 	@PHP=$(PHP) tools/laravel-tests "$(LARAVEL)" $(VERSION)
+
+symfony-tests: ext vendor ## run tests of Symfony's own pools, locks and limiters on ours, from a clone of symfony/symfony: SYMFONY=<folder>, VERSION=6.4, CACHE_TESTS=<clone of php-cache/integration-tests>
+	@PHP=$(PHP) CACHE_TESTS="$(CACHE_TESTS)" tools/symfony-tests "$(SYMFONY)" $(VERSION)
 
 hosts: ext vendor ## two hosts in front of one Redis, a million operations while everything happens to it: nothing stale
 	@PHP=$(PHP) tools/test hosts
@@ -110,7 +113,7 @@ bench: PURPOSES += bench $(if $(SERVERS),servers wordpress)
 bench: PURPOSES += $(if $(filter 0,$(shell id -u)),charts)
 record: PURPOSES += bench servers charts wordpress
 charts: PURPOSES += charts
-test races hosts clients integrations laravel-tests query-monitor-tests leftovers: PURPOSES  += bench charts servers proof browser
+test races hosts clients integrations laravel-tests query-monitor-tests symfony-tests leftovers: PURPOSES  += bench charts servers proof browser
 sanitize wordpress-layers: PURPOSES += bench
 redis-cost: PURPOSES += bench servers
 model: PURPOSES += proof
