@@ -66,7 +66,7 @@ static bool read_unpinned(larder_pool *pool, const larder_key *key, const larder
     size_t size;
     uint8_t kind = hit->item->kind;
     const void *value = larder_hit_value(pool, hit, &size);
-    /* Kind and size first: what they say is acted on. */
+    /* Kind and size first: they decide what is done. */
     if (UNEXPECTED(value == NULL || kind > LARDER_LAST_SMALL_KIND || !larder_hit_confirm(pool, hit))) {
         return larder_get_pinned(pool, key, &again) && read_pinned(pool, &again, result);
     }
@@ -169,7 +169,8 @@ ZEND_METHOD(Larder_SharedMemory, get)
     }
 }
 
-/* Adds to the result what there is of one key, under its name. What begins with the mark is left out; NULL: there is none. */
+/* Adds to the result what there is of one key, under its name. What begins with the mark is left out; NULL: there is
+ * none. */
 typedef void (*adding)(larder_pool *pool, const larder_key *key, zend_string *name, const zend_string *mark,
                        zval *result);
 
@@ -233,7 +234,7 @@ ZEND_METHOD(Larder_SharedMemory, getMany)
     read_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, keys, mark, add_value);
 }
 
-/* What is known about a key's item besides its value, and which version it is. */
+/* All that is known about a key's item besides its value, and its version. */
 typedef struct fetched {
     zval value;
     uint64_t expiry;

@@ -91,9 +91,9 @@ typedef struct remembering {
     zend_long ttl; /* seconds, unless it is for ever */
     bool forever;
     zval *tags;      /* as they were given; NULL: none */
-    zval *through;   /* what is called in place of the computation, and calls it; NULL: nothing */
+    zval *through;   /* called in place of the computation, which it calls; NULL: nothing */
     uint64_t *own;   /* room for tags */
-    bool has_failed; /* the computation, and what is there was served */
+    bool has_failed; /* the computation, and the value there was served */
     bool is_leased;
     zend_object *told; /* what the computation that runs is told; NULL: none runs */
     zend_fcall_info compute;
@@ -142,7 +142,7 @@ static bool read_stale(const remembering *call, zval *result)
 
 typedef struct computation {
     remembering *call; /* NULL: it is over */
-    const zval *found; /* what is there and still good; NULL: nothing */
+    const zval *found; /* the value that is there and still good; NULL: none */
     zend_object object;
 } computation;
 
@@ -264,7 +264,7 @@ static void call_computation(remembering *call, zend_object *object, zval *resul
     zend_call_function(&compute, &cache);
 }
 
-/* What it was told may be kept for longer. */
+/* The object that it was given may be kept for longer. */
 static void end_computation(remembering *call)
 {
     if (call->told != NULL) {
@@ -307,7 +307,7 @@ static bool may_be_forgiven(void)
     return EG(exception) != NULL && instanceof_function(EG(exception)->ce, zend_ce_exception);
 }
 
-/* What is stale may stand in for what could not be computed. */
+/* A stale value may stand in for one that could not be computed. */
 static void compute_missing(remembering *call, zval *result)
 {
     if (compute(call, NULL, result)) {
@@ -342,7 +342,7 @@ static void end_lease(remembering *call)
     }
 }
 
-/* What is there is still good: a failure to compute it early is made up for by it. */
+/* The value there is still good: a failure to compute it early is made up for by it. */
 static void compute_early(remembering *call, zval *result)
 {
     zval fresh;

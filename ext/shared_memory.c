@@ -249,7 +249,7 @@ static void add_snapshot(zval *result, const larder_pool *pool)
     const larder_header *header = pool->header;
     zval snapshot;
     array_init(&snapshot);
-    /* acquire: what is told was complete. */
+    /* acquire: the account was complete. */
     uint32_t began = atomic_load_explicit(&header->began, memory_order_acquire);
     bool loaded = began == LARDER_LOADED;
     add_assoc_long(&snapshot, "loaded", loaded ? (zend_long)header->snapshot_items : 0);

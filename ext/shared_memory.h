@@ -132,8 +132,8 @@ typedef struct larder_stale {
     uint64_t version;
 } larder_stale;
 
-/* Hands out what may be served, alive or stale (larder_get_stale()). What is stale leaves the key missed: what this
- * request stores next is still judged by that. False: there is nothing, or an exception is pending. */
+/* Hands out what may be served, alive or stale (larder_get_stale()). A stale item leaves the key missed: the next
+ * store of this request is still judged by that. False: there is nothing, or an exception is pending. */
 bool larder_read_stale(larder_pool *pool, const larder_key *key, uint64_t grace_ms, larder_stale *its);
 
 /* The word of the key's living item, if no value can be made of it: its class is gone, or its code throws; else 0. May

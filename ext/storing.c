@@ -122,7 +122,7 @@ static void judge_by(larder_conditions *on, larder_pool *pool, zend_object *toke
 static bool store_plan(larder_pool *pool, const larder_key *key, larder_image_plan *plan, const larder_conditions *on)
 {
     bool is_judged = on->terms.verb == LARDER_JUDGED && on->terms.mode != LARDER_ADD;
-    if (on->lifetime.dead && !is_judged) { /* what is judged is stored as what has expired */
+    if (on->lifetime.dead && !is_judged) { /* a judged item is stored as an expired one */
         return on->terms.verb == LARDER_FILL || on->terms.expected != 0 || store_dead(pool, key, on->terms.mode);
     }
     const larder_value in = {.kind = plan->kind,
@@ -133,7 +133,7 @@ static bool store_plan(larder_pool *pool, const larder_key *key, larder_image_pl
                              .context = plan};
     enum larder_result result = larder_store(pool, key, &in, &on->terms);
     if (result == LARDER_UNREACHED && on->terms.mode != LARDER_ADD && on->terms.verb != LARDER_FILL) {
-        larder_throw_unreachable(pool); /* what it was to replace may still be there for others */
+        larder_throw_unreachable(pool); /* the item that it was to replace may still be there for others */
     }
     return result == LARDER_OK;
 }

@@ -92,7 +92,7 @@ static void note(void)
     zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
 }
 
-/* Is it to be told? Then it is this thread that does. acquire: what is told of it was written before. */
+/* Is it to be told? Then it is this thread that does. acquire: its account was written before. */
 static bool begin_to_tell(_Atomic uint32_t *state)
 {
     uint32_t expected = TO_BE_TOLD;

@@ -86,7 +86,7 @@ void larder_follow_user(larder_pool *pool)
     larder_settle_in(pool, pool->paths.home); /* which is as long as it may be */
 }
 
-/* Splits the home's path: what it lies in, and its name. */
+/* Splits the home's path: its parent, and its name. */
 static const char *split(const char *home, char parent[LARDER_PATH_MAX])
 {
     const char *slash = strrchr(home, '/');
@@ -242,7 +242,7 @@ int larder_find_directory(larder_pool *pool, bool make, larder_error *error)
         if (fd < 0) {
             LARDER_FAULT(LARDER_AT_DIRECTORY);
             if (!make_aside(pool, made, error)) {
-                *error = why; /* what is in the way has to go */
+                *error = why; /* the one in the way has to go */
                 return -1;
             }
             continue;

@@ -1,4 +1,4 @@
-/* What is done to items, besides reading (get.h), counting (count.c) and taking (take.c): store, delete, touch,
+/* Changes of items, besides reading (get.h), counting (count.c) and taking (take.c): store, delete, touch,
  * invalidate, clear, list.
  */
 #include "carried.h"
@@ -18,8 +18,8 @@
 #include <string.h>
 
 /* model/save.pml: operation(). A store during which the pool was closed is done if the snapshot has brought its item to
- * the next pool. Else it is refused, and what it was to replace goes there. To store there would be wrong: if we were
- * stopped meanwhile, what has been stored and deleted there is younger than our value. */
+ * the next pool. Else it is refused, and the item that it was to replace goes there. To store there would be wrong: if
+ * we were stopped meanwhile, what has been stored and deleted there is younger than our value. */
 enum larder_result larder_store(larder_pool *pool, const larder_key *key, const larder_value *value,
                                 const larder_terms *terms)
 {
@@ -149,7 +149,7 @@ static void raise_cell(larder_pool *pool, _Atomic uint64_t *cell, uint64_t *tick
  * carry it. True: it is. model/token.pml: raise_cells(), enter() */
 static bool raise_tag(larder_pool *pool, uint64_t tag, uint64_t *tick)
 {
-    uint64_t its = *tick; /* none of its cells is older: what is let past them for one's own is let past the entry */
+    uint64_t its = *tick; /* none of its cells is older: a fill let past them is let past the entry */
     _Atomic uint64_t *cells[LARDER_TAG_CELLS];
     larder_tag_cells(pool, tag, cells);
     for (uint32_t c = 0; c < LARDER_TAG_CELLS; c++) {

@@ -34,7 +34,7 @@ static inline uint64_t larder_told_expiry(const _Atomic uint64_t *at)
 
 static inline uint64_t larder_now_logical(larder_header *header)
 {
-    /* acquire: what was written before the tick we see is visible to us, so that a computation which begins
+    /* acquire: all that was written before the tick we see is visible to us, so that a computation which begins
      * now reads at least that. */
     return atomic_load_explicit(&header->clock, memory_order_acquire);
 }

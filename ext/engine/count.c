@@ -50,7 +50,7 @@ static enum step add_in_place(const larder_found *found, const larder_counting *
         }
         next = (uint64_t)*result << 1;
         LARDER_FAULT(LARDER_AT_COUNT);
-        /* seq_cst: what was done before counting is seen by a process that reads the count, and after it we look
+        /* seq_cst: all that was done before counting is seen by a process that reads the count, and after it we look
          * whether the pool is closed. */
     } while (!atomic_compare_exchange_weak_explicit(counter, &seen, next, memory_order_seq_cst, memory_order_acquire));
     return DONE;
@@ -93,9 +93,9 @@ static enum larder_result store_int(larder_pool *pool, const larder_key *key, in
     return larder_store_entered(pool, key, &value, terms, &as);
 }
 
-/* After the new item has taken the old one's place: a touch that came before wrote to the old item; one that comes later
- * finds the new one, and then its expiry is not the provisional one any more. A mover may turn the word of the new item
- * meanwhile, with the provisional expiry in its copy. model/touch.pml: mover() */
+/* After the new item has taken the old one's place: a touch that came before wrote to the old item; one that comes
+ * later finds the new one, and then its expiry is not the provisional one any more. A mover may turn the word of the
+ * new item meanwhile, with the provisional expiry in its copy. model/touch.pml: mover() */
 static void settle_expiry(larder_pool *pool, const larder_key *key, const larder_item *old, uint64_t provisional)
 {
     larder_place place = larder_place_of(pool, key->hash);
@@ -117,7 +117,7 @@ static void settle_expiry(larder_pool *pool, const larder_key *key, const larder
     }
 }
 
-/* In the place of that item, which is pinned. What is stored is the same item with another number, as if it had been
+/* In the place of that item, which is pinned. The stored item is the same with another number, as if it had been
  * counted in place: as old, and with the same tags, so that what invalidates it meanwhile still does. It expires when
  * the old one does, also if that is touched meanwhile. */
 static enum larder_result store_instead(larder_pool *pool, const larder_key *key, int64_t number,

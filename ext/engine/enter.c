@@ -44,7 +44,7 @@ static bool reattach(larder_pool *pool)
 }
 
 /* The file that lies there. A request that begins within CHECK_EVERY_MS of the last look asks for the open file instead
- * of the path, which takes a third of the time: one that was removed or replaced has no name left. What was renamed is
+ * of the path, which takes a third of the time: one that was removed or replaced has no name left. A renamed one is
  * found as late as in a request that goes on. */
 static bool look(larder_pool *pool, struct stat *status)
 {

@@ -14,7 +14,7 @@ bool larder_pool_enter_slowly(larder_pool *pool);
 
 static inline bool larder_pool_enter(larder_pool *pool)
 {
-    /* relaxed: the mark only says to look; what it announces is read then. */
+    /* relaxed: the mark only says to look; its announcement is read then. */
     return (--pool->entered->countdown > 0 && atomic_load_explicit(&pool->header->dead, memory_order_relaxed) == 0) ||
            larder_pool_enter_slowly(pool);
 }

@@ -8,7 +8,7 @@
  *
  * Most items are used once. A short queue in front lets them go early, so that the rest of the pool belongs to what
  * was used again; a key that comes back soon after it went skips that queue. On segments: the oldest segment of a
- * queue is walked, item by item; what was read since it came here is copied to main's open segment, the rest is
+ * queue is walked, item by item; an item that was read since it came here is copied to main's open segment, the rest is
  * unlinked, and the segment is free as soon as no process pins it.
  *
  * A mark of one bit, set by the first reader, is all that reading costs; an LRU's list would have to be written by
@@ -225,8 +225,8 @@ static uint64_t room(const larder_pool *pool)
     return bytes + ((uint64_t)header->lists[LARDER_LIST_LIMBO].count << pool->segment_shift);
 }
 
-/* The oldest of a queue that no process pins; ahead of need, of its older half: what was just stored is not to go
- * because all that is older is being read. And of a bounded number: where all of these are, each store looks at
+/* The oldest of a queue that no process pins; ahead of need, of its older half: an item that was just stored is not to
+ * go because all that is older is being read. And of a bounded number: where all of these are, each store looks at
  * them. */
 static uint32_t find_oldest_free(larder_pool *pool, enum larder_list queue, bool ahead)
 {
@@ -340,8 +340,8 @@ static void free_segments(larder_pool *pool, uint32_t wanted, uint32_t walks)
 {
     const larder_list_ends *available = &pool->header->lists[LARDER_LIST_FREE];
     bool evicts = pool->geometry.evict != 0;
-    /* What is moved in one call is not moved again in it. Else two segments with the least in them, which do not fit
-     * into one, would take turns. */
+    /* An item that is moved in one call is not moved again in it. Else two segments with the least in them, which do
+     * not fit into one, would take turns. */
     uint64_t left = MOVED_AT_ONCE, newest = evicts ? ANY_AGE : pool->header->sequence;
     larder_drain_limbo(pool);
     for (uint32_t walked = 0; available->count < wanted && walked < walks; walked++) {
@@ -372,7 +372,8 @@ enum larder_result larder_make_room_now(larder_pool *pool)
 
 bool larder_make_room_for_run(larder_pool *pool, uint32_t count)
 {
-    /* The run's; what is moved out of its way has as much room as it had; and it does not end where a segment does. */
+    /* The run's; an item that is moved out of its way has as much room as it had; and it does not end where a segment
+     * does. */
     uint32_t wanted = count + 1 + LARDER_KEPT_SEGMENTS;
     uint32_t most = (uint32_t)(MOVED_FOR_RUN >> pool->segment_shift), walks = wanted * WALKS_FOR_EACH;
     free_segments(pool, wanted, walks < most ? walks : most);

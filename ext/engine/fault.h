@@ -39,7 +39,7 @@ enum larder_fault_point {
     LARDER_AT_LOCK,          /* the segment lock is about to be taken */
     LARDER_AT_UNLOCK,        /* ... given back */
     LARDER_AT_OPEN,          /* a segment is about to be opened */
-    LARDER_AT_PREPARE,       /* ... what is left of its last generation to be wiped */
+    LARDER_AT_PREPARE,       /* ... the rest of its last generation to be wiped */
     LARDER_AT_OFFER,         /* ... and it to be offered to writers */
     LARDER_AT_SEAL,          /* a segment is about to be sealed */
     LARDER_AT_STATE,         /* a segment's state is about to change */

@@ -1,4 +1,4 @@
-/* What lies where in a pool file. Everything here is shared between processes, and between programs that were
+/* The places of everything in a pool file. Everything here is shared between processes, and between programs that were
  * compiled at different times: a change of any struct, constant or image raises LARDER_FORMAT. What versions of the
  * extension with different formats know of each other's pools, and what therefore never changes, is in formats.h.
  *
@@ -125,7 +125,7 @@ _Static_assert(sizeof(larder_recent) == LARDER_CACHE_LINE, "a line of the table 
 /* A tag's window, in which what it killed may be served stale; see stale.h. */
 typedef struct larder_window {
     alignas(32) _Atomic uint64_t window;
-    _Atomic uint64_t dead; /* what is older is dead for good; only rises */
+    _Atomic uint64_t dead; /* older items are dead for good; only rises */
     _Atomic uint64_t tag;
 } larder_window;
 _Static_assert(sizeof(larder_window) == LARDER_CACHE_LINE / 2, "two windows are one cache line");
@@ -181,8 +181,8 @@ enum larder_quota { LARDER_QUOTA_OF_ALL = 0, LARDER_QUOTA_OF_LONG = 1 };
 
 #define LARDER_SLOT_LOCK INT64_C(0) /* where in the file the slots' lock bytes begin */
 
-/* The word in the segment lock: whose it is, and for which time, so that a waiting process can tell a process that has stopped
- * from one that takes the lock again and again. */
+/* The word in the segment lock: whose it is, and for which time, so that a waiting process can tell a process that has
+ * stopped from one that takes the lock again and again. */
 #define LARDER_LOCK_SLOT_BITS 13u
 #define LARDER_LOCK_TURNS     ((1u << (32 - LARDER_LOCK_SLOT_BITS)) - 1)
 
@@ -214,7 +214,7 @@ typedef struct larder_geometry {
 enum larder_pool_state {
     LARDER_LIVES = 0,
     LARDER_DEAD = 1,   /* another pool has taken the name, or is about to */
-    LARDER_CLOSED = 2, /* as dead; what is in here is being saved, and goes on in the next pool of the name */
+    LARDER_CLOSED = 2, /* as dead; all that is in here is being saved, and goes on in the next pool of the name */
 };
 
 /* What became of the snapshot that a pool began with; see snapshot.h. */
@@ -252,7 +252,7 @@ typedef struct larder_header {
     uint32_t unused;
     uint64_t alone_here[4]; /* the rest of its line is unused */
 
-    /* The segment lock and what it protects; open segments may be read without it. */
+    /* The segment lock and all that it protects; open segments may be read without it. */
     alignas(LARDER_CACHE_LINE) _Atomic uint64_t lock; /* 0, or incarnation << 32 | turn (19 bits) << 13 | slot + 1 */
     _Atomic uint64_t open[LARDER_QUEUES];             /* generation << 32 | segment + 1; 0: none */
     uint64_t sequence;

@@ -22,7 +22,7 @@ static bool is_other(const larder_pool *pool, const char *file, uint32_t *format
     return larder_file_is_pool(file, name, format) && *format != LARDER_FORMAT && strcmp(name, pool->name) == 0;
 }
 
-/* Does a process use the file, this one included? What cannot be opened is not ours to judge. */
+/* Does a process use the file, this one included? A pool that cannot be opened is not ours to judge. */
 static bool is_held(int directory, const char *file)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0};

@@ -16,7 +16,7 @@
  *     has another name, and then gives it back: so either sees the other;
  *   - a process finds out by itself, soon, that its pool's name is gone.
  *
- * What is deleted or invalidated in one of them does not reach the other. So what no process has held while another was
+ * Deletes and invalidations in one of them do not reach the other. So what no process has held while another was
  * there is not used again:
  *
  *   U1  A process that opens or saves a pool removes those of other formats that no process holds.

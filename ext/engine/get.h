@@ -49,7 +49,7 @@ static inline intptr_t larder_hit_shift(const larder_pool *pool, const larder_hi
 
 static inline int64_t larder_counter_value(const void *value)
 {
-    /* acquire: what was done before it was counted up to here. The lowest bit says that it is being moved. */
+    /* acquire: all that was done before it was counted up to here. The lowest bit says that it is being moved. */
     return (int64_t)atomic_load_explicit((const _Atomic uint64_t *)value, memory_order_acquire) >> 1;
 }
 
@@ -86,7 +86,7 @@ bool larder_get_pinned(larder_pool *pool, const larder_key *key, larder_hit *hit
 /* Counts a miss, and remembers it for the fill that may follow. */
 void larder_miss(larder_pool *pool, const larder_key *key);
 
-/* What was found cannot be read after all, which is a miss to the caller. Code of the value's may have run, and removed
+/* The item cannot be read after all, which is a miss to the caller. Code of the value's may have run, and removed
  * the pool. */
 void larder_miss_unreadable(larder_pool *pool, const larder_key *key);
 

@@ -34,7 +34,7 @@
 
 #include "pool.h"
 
-/* What can be in flight: tags by their hashes, several to a bit, and a clear. */
+/* Things that can be in flight: tags by their hashes, several to a bit, and a clear. */
 typedef struct larder_in_flight {
     uint64_t bits[LARDER_IN_FLIGHT_WORDS];
 } larder_in_flight;

@@ -50,7 +50,7 @@ enum which {
     STARTED /* pending ones only, whose writers start over */
 };
 
-/* What was met in clearing a word. */
+/* The result of clearing a word. */
 enum {
     EXISTED = 1,  /* a living item, which we have cleared: of all who try, one succeeds */
     OVERTAKEN = 2 /* a living item, which others replaced or cleared under our eyes, and a younger one in its place */
@@ -72,8 +72,8 @@ static unsigned clear_word(larder_pool *pool, _Atomic uint64_t *at, uint64_t fin
         } else if (which == STARTED) {
             done = true;
         } else if (larder_matches(pool, word, key, &found)) {
-            /* What was stored after the tick is not its business: a writer that waited for it to take the key's place
-             * may be here already. A fill whose token is the very tick began after it. */
+            /* Items that were stored after the tick are not its business: a writer that waited for it to take the key's
+             * place may be here already. A fill whose token is the very tick began after it. */
             bool since = larder_is_since(found.item, tick);
             done = since || (which == OTHERS && larder_is_readable(pool, found.item));
             bool alive = !done && larder_is_alive(pool, found.item);
@@ -107,8 +107,9 @@ static unsigned clear_words(larder_pool *pool, const larder_place *place, const 
     return met;
 }
 
-/* model/publish.pml: deleter(); model/token.pml: deleter(). A delete that was overtaken cannot tell whether the item that
- * it saw was replaced, or deleted by a process that is told so. It deletes the younger item, as a later delete would. */
+/* model/publish.pml: deleter(); model/token.pml: deleter(). A delete that was overtaken cannot tell whether the item
+ * that it saw was replaced, or deleted by a process that is told so. It deletes the younger item, as a later delete
+ * would. */
 bool larder_erase(larder_pool *pool, const larder_place *place, const larder_key *key)
 {
     unsigned met = OVERTAKEN;
@@ -138,8 +139,8 @@ void larder_clear_others(larder_pool *pool, const larder_place *place, const lar
 
 /* ---- the index as it is found --------------------------------------------------------------------------- */
 
-/* So many buckets and deletions are looked at, all over the index: what has overwritten it is seldom as small as what
- * is between two. To look at all would take as long as to read a sixteenth of the pool. */
+/* So many buckets and deletions are looked at, all over the index: anything that has overwritten it is seldom as small
+ * as what is between two. To look at all would take as long as to read a sixteenth of the pool. */
 #define SAMPLES 64u
 
 /* No tick is younger than the clock. */

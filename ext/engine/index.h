@@ -127,7 +127,7 @@ static inline void larder_found_drop(larder_pool *pool, const larder_found *foun
     }
 }
 
-/* Is the segment still in the generation of the word? What was read from it before is then what was stored. */
+/* Is the segment still in the generation of the word? A value that was read from it before is then the stored one. */
 /* model/pin.pml: reader(), small */
 static inline bool larder_confirm(const larder_pool *pool, uint32_t segment, uint64_t word)
 {
@@ -290,7 +290,7 @@ void larder_clear_others(larder_pool *pool, const larder_place *place, const lar
 /* Empties the word of an item that is pinned, if no other process has, and accounts for it. */
 bool larder_clear_found(larder_pool *pool, const larder_found *found);
 
-/* Can the index be one, as far as a few places tell? What was overwritten has ticks that are still to come, which would
+/* Can the index be one, as far as a few places tell? An overwritten one has ticks that are still to come, which would
  * refuse whatever is stored. */
 bool larder_index_is_sound(const larder_pool *pool);
 

@@ -59,7 +59,7 @@ bool larder_touch(larder_pool *pool, const larder_key *key, uint64_t expiry);
 /* Counts each call once, and keeps the counter's expiry, tags and cost. */
 enum larder_counted larder_count_up(larder_pool *pool, const larder_key *key, const larder_counting *how,
                                     int64_t *result);
-/* Removes the living item of that very version: of all that try, one succeeds. `counter`: what was counted. */
+/* Removes the living item of that very version: of all that try, one succeeds. `counter`: its number. */
 bool larder_take(larder_pool *pool, const larder_key *key, const larder_met *met, int64_t *counter);
 /* Kills all items that carry one of the tags and are older than this call, and fills that began before it, in constant
  * time. */

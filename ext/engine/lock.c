@@ -73,7 +73,7 @@ void larder_segments_recover(larder_pool *pool)
 {
     uint32_t count = pool->geometry.segment_count, found = 0;
     aged *order = malloc(count * sizeof *order);
-    pool->header->victim = 0; /* what was unlinked of it is skipped the next time */
+    pool->header->victim = 0; /* items of it that were unlinked are skipped the next time */
     repair_runs(pool);
     for (uint32_t list = 0; list < LARDER_LISTS; list++) {
         pool->header->lists[list] =

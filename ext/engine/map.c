@@ -189,9 +189,9 @@ void larder_unmap(larder_mapping *mapping)
 
 #define HUGE_PAGE ((size_t)1 << 21) /* of x86-64, and of aarch64 with pages of 4 KiB */
 
-/* Of `size` and HUGE_PAGE more that are mapped, keeps what begins where a huge page may. Invariant: so does every mapping
- * of a pool's file, as its address in the header does. Only there can the kernel map 2 MiB of it at one page fault, where
- * /dev/shm has huge pages. */
+/* Of `size` and HUGE_PAGE more that are mapped, keeps what begins where a huge page may. Invariant: so does every
+ * mapping of a pool's file, as its address in the header does. Only there can the kernel map 2 MiB of it at one page
+ * fault, where /dev/shm has huge pages. */
 static void *cut_to_huge_page(void *at, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE); /* a pool need not end with one, where they are large */
@@ -206,8 +206,8 @@ static void *cut_to_huge_page(void *at, size_t size)
     return (void *)start;
 }
 
-/* Maps the file with LARDER_MARGIN of zeros behind it; at that address, if one is given, or nowhere. What cannot be
- * written is private: see map.h. */
+/* Maps the file with LARDER_MARGIN of zeros behind it; at that address, if one is given, or nowhere. A page that cannot
+ * be written is private: see map.h. */
 static void *map_at(uint64_t address, uint64_t size, int fd, int protection)
 {
     int kind = (protection & PROT_WRITE) != 0 ? MAP_SHARED : MAP_PRIVATE | MAP_NORESERVE;
@@ -438,7 +438,7 @@ static uint32_t pinning_slot(const larder_mapping *mapping, uint32_t segment)
         for (uint64_t left = atomic_load_explicit(&mapping->slots[w], memory_order_acquire); left != 0;
              left &= left - 1) {
             uint32_t slot = w * 64 + (uint32_t)__builtin_ctzll(left);
-            /* acquire: what was read or written under a pin that has fallen is over. */
+            /* acquire: all reads and writes under a pin that has fallen are over. */
             uint64_t word = atomic_load_explicit(&pins[(size_t)slot * mapping->layout.pin_words + segment / 64],
                                                  memory_order_acquire);
             if ((word >> segment % 64 & 1) != 0) {
@@ -521,7 +521,7 @@ bool larder_map_part(uintptr_t address)
 void larder_map_reunite(const larder_pool *pool)
 {
     larder_mapping *mapping = pool->attached.mapping;
-    /* relaxed: what this thread has written to is counted. */
+    /* relaxed: the pages that this thread has written to are counted. */
     if (mapping == NULL || atomic_load_explicit(&mapping->apart_count, memory_order_relaxed) == 0) {
         return;
     }

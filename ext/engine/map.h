@@ -1,7 +1,7 @@
 /* Where pools lie in the address space. A pool's file is mapped twice: read-only at the address that its header names,
  * where PHP uses the values in place, and writable wherever there is room, for the engine alone.
  *
- * The read-only one is private: what is written to the file shows there, but once a page of it was made writable and
+ * The read-only one is private: a write to the file shows there, but once a page of it was made writable and
  * written to (stray.c), the process has a page of its own in its place, which shows nothing of the file any more. Its
  * segment is *apart* from the moment before that until the page has gone:
  *

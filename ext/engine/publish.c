@@ -14,7 +14,7 @@
 
 typedef struct free_slot {
     _Atomic uint64_t *at;
-    uint64_t word; /* what was seen there */
+    uint64_t word; /* the word seen there */
     bool is_taken; /* by an item, which goes */
 } free_slot;
 

@@ -245,7 +245,7 @@ void larder_quota_end(larder_pool *pool)
     if (atomic_load_explicit(&pool->slot->quick, memory_order_relaxed) != quick) {
         atomic_store_explicit(&pool->slot->quick, quick, memory_order_relaxed);
     }
-    if (pool->request.copied) { /* what it has kept may be what others found no room for */
+    if (pool->request.copied) { /* the room that it has kept may be the room that others lacked */
         pool->request.copied = false;
         survey_after(pool, now, 0);
     }

@@ -2,7 +2,7 @@
  *
  * What a pin covers can be neither evicted nor compacted before it falls: those that store do without it. So the pins
  * of all short requests together may cover three eighths of the segments, and those of requests that may be long a
- * sixteenth: they lie still while the rest of the pool is written over, and what is dead among them is lost to
+ * sixteenth: they lie still while the rest of the pool is written over, and the room of dead items among them is lost to
  * every process. All segments of a large value count. Past that a read copies, under a pin that lasts for the copy.
  *
  * A request may be long if its process has not ended a short one before it, and is none that serves a site. Opening
@@ -38,9 +38,9 @@
  * takes a look at all slots, which is a survey. So a quota costs next to nothing until it is used up.
  *
  * Invariants:
- *   Q1  Each segment that a living slot keeps has its covered bit, and a quota's count is that of its bits. What is
- *       kept or dropped while a survey makes the word anew may be missed, until the next survey. These are figures: no
- *       segment is freed, or kept, because of one.
+ *   Q1  Each segment that a living slot keeps has its covered bit, and a quota's count is that of its bits. One that
+ *       is kept or dropped while a survey makes the word anew may be missed, until the next survey. These are figures:
+ *       no segment is freed, or kept, because of one.
  *   Q2  Surveys for want of room come once in some ms for the whole pool, the others once a second or as a request ends
  *       that a quota was in the way of. The more rows there are, the fewer: a survey takes some hundredths of the time.
  *   Q3  The dead drop no pins. Once a second a survey asks of each slot that keeps some whether its owner lives.

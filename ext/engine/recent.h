@@ -8,7 +8,7 @@
  *
  * An invalidation updates the word with its fingerprint in either line; else it takes an empty word, in the line that
  * has more of them; else the oldest word of both lines, having raised that line's floor to its tick. So a line forgets
- * the oldest first, and what it forgot is still in its floor. Two tags may have the same fingerprint and share a line,
+ * the oldest first, and a forgotten one is still in its floor. Two tags may have the same fingerprint and share a line,
  * and what one line forgot all of its tags have to bear: that costs misses, and nothing else.
  *
  * Invariants:

@@ -87,7 +87,7 @@ static bool take_room(larder_pool *pool, uint32_t index, uint64_t bytes, uint64_
         if (fill + bytes > larder_segment_bytes(pool)) {
             return false;
         }
-        /* relaxed: room is only divided up here; what is written there is published by the index. */
+        /* relaxed: room is only divided up here; items that are written there are published by the index. */
     } while (!atomic_compare_exchange_weak_explicit(&segment->fill, &fill, fill + bytes, memory_order_relaxed,
                                                     memory_order_relaxed));
     *offset = larder_segment_offset(pool, index) + fill;
@@ -120,7 +120,8 @@ static enum larder_result reserve_run(larder_pool *pool, enum larder_list queue,
             larder_seal_segment(pool, head);
             begin_reserved(pool, reserved, head, generation, larder_segment_offset(pool, head), !held);
         } else {
-            /* This process believes that it pins an earlier generation of it, which cannot be: nothing is written unpinned. */
+            /* This process believes that it pins an earlier generation of it, which cannot be: nothing is written
+             * unpinned. */
             larder_free_segment(pool, head);
             result = LARDER_PINNED;
         }
@@ -129,7 +130,7 @@ static enum larder_result reserve_run(larder_pool *pool, enum larder_list queue,
     return result;
 }
 
-/* What is going to be written there may have been read by others in its last generation. */
+/* The bytes that are to be written may have been read by others in its last generation. */
 static void ask_for_lines(const larder_pool *pool, uint64_t offset, uint64_t bytes)
 {
     larder_line_to_write(larder_start_word(pool, offset));
@@ -163,7 +164,7 @@ static bool reserve_in_open(larder_pool *pool, enum larder_list queue, uint64_t 
     return false;
 }
 
-/* S4: what is not evicted needs no queues. */
+/* S4: items that are not evicted need no queues. */
 static enum larder_list queue_for(const larder_pool *pool, enum larder_list wanted)
 {
     return pool->geometry.evict != 0 ? wanted : LARDER_SMALL;

@@ -13,9 +13,9 @@
 
 /* How hard a window is looked for. A pool that evicts finds one at once, or never. */
 enum effort {
-    TAKES, /* what is told to be free or of no worth */
+    TAKES, /* windows that are told to be free or of no worth */
     LOOKS, /* where the account does not tell, whether anything is of worth */
-    MOVES, /* what is of worth is moved out of the way */
+    MOVES, /* items of worth are moved out of the way */
 };
 
 /* The bits of all segments that any living process pins. */
@@ -164,8 +164,8 @@ static void give_back(larder_pool *pool, uint32_t begin, uint32_t count)
 }
 
 /* For a long run, all words of the segment are made void at once: looking at each would hold the lock for too long. But
- * where nothing is evicted nothing is dropped: what lives is moved, and one of the dead may just have been given another
- * expiry. */
+ * where nothing is evicted nothing is dropped: what lives is moved, and one of the dead may just have been given
+ * another expiry. */
 static void clear_out(larder_pool *pool, uint32_t segment, uint32_t count)
 {
     bool evicts = pool->geometry.evict != 0;
@@ -195,7 +195,7 @@ static bool leaves_enough(larder_pool *pool)
     return pool->geometry.evict != 0 || available->count >= LARDER_KEPT_SEGMENTS;
 }
 
-/* Empties all segments of the window and keeps them. What is free already is claimed first, so that nothing is moved
+/* Empties all segments of the window and keeps them. Free segments are claimed first, so that nothing is moved
  * into the window meanwhile. */
 static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
 {
@@ -216,7 +216,7 @@ static bool claim_window(larder_pool *pool, uint32_t begin, uint32_t count)
         const larder_segment *segment = &pool->segments[i];
         if (larder_segment_state_of(segment) == LARDER_OPEN) {
             /* When the window was chosen nothing may have lived there, but writers need no lock to come; from now on
-             * none does, and what has come is moved. */
+             * none does, and items that have come are moved. */
             larder_seal_segment(pool, i);
         }
         if (larder_segment_state_of(segment) == LARDER_SEALED) {

@@ -160,7 +160,7 @@ static void append_segment(writer *w, uint32_t segment)
     }
 }
 
-/* What was used again first, and of either queue the oldest first: in the order in which it came. */
+/* Items that were used again first, and of either queue the oldest first: in the order in which it came. */
 static int compare_segments(const void *left, const void *right, void *segments)
 {
     const larder_segment *a = (const larder_segment *)segments + *(const uint32_t *)left;
@@ -453,7 +453,7 @@ static bool load_next(larder_pool *pool, larder_resized *resized, larder_error *
     if (!larder_attach(pool, error)) {
         return larder_fail(error, "The pool \"%s\" was resized, and cannot be opened; open it again.", pool->name);
     }
-    /* acquire: what is told of the loading is complete. */
+    /* acquire: the account of the loading is complete. */
     bool loaded = atomic_load_explicit(&pool->header->began, memory_order_acquire) == LARDER_LOADED;
     resized->size = pool->geometry.size;
     resized->loaded = pool->header->snapshot_items;

@@ -101,7 +101,7 @@ static inline uint64_t larder_run_bytes(const larder_pool *pool, uint32_t segmen
     return (uint64_t)larder_run_of(pool, segment) << pool->segment_shift;
 }
 
-/* Is every segment one? Others may be working on it meanwhile: what is only odd for a moment is no damage. */
+/* Is every segment one? Others may be working on it meanwhile: an odd state that lasts a moment is no damage. */
 bool larder_segments_are_sound(const larder_pool *pool);
 
 /* ---- under the segment lock (for evict.c, walk.c, run.c, lock.c) ----------------------------------------- */
@@ -132,7 +132,7 @@ uint32_t larder_drain_limbo(larder_pool *pool);
 /* The open segment of a queue; LARDER_NO_SEGMENT if there is none. */
 uint32_t larder_open_of(const larder_pool *pool, enum larder_list queue);
 
-/* Bytes that items can be moved to: what is left of main's open segment, and all free ones. Of a pool that evicts it
+/* Bytes that items can be moved to: the rest of main's open segment, and all free ones. Of a pool that evicts it
  * is a guess, for writers store there, too. */
 uint64_t larder_room_to_move(const larder_pool *pool);
 

@@ -40,7 +40,7 @@ bool larder_slot_has_its_name(const larder_pool *pool)
            status.st_ino == pool->attached.inode;
 }
 
-/* What counts against quotas as kept by the slot's owner: what lies there, or nothing. relaxed: figures. */
+/* The segments that count against quotas as kept by the slot's owner, or none. relaxed: figures. */
 static void set_kept(larder_pool *pool, uint32_t index, const _Atomic uint64_t *from)
 {
     _Atomic uint64_t *kept = pool->kept + (size_t)index * pool->geometry.pin_words;
@@ -74,8 +74,8 @@ static void clear_in_flight(larder_pool *pool, uint32_t index)
 {
     for (uint32_t i = 0; i < LARDER_IN_FLIGHT_WORDS; i++) {
         _Atomic uint64_t *word = &pool->slots[index].in_flight[i];
-        /* relaxed: we hold the slot's lock, so no other process writes here. Its last holder has promised nothing that it
-         * did not finish. */
+        /* relaxed: we hold the slot's lock, so no other process writes here. Its last holder has promised nothing that
+         * it did not finish. */
         if (atomic_load_explicit(word, memory_order_relaxed) != 0) {
             LARDER_FAULT(LARDER_AT_IN_FLIGHT);
             atomic_store_explicit(word, 0, memory_order_relaxed);
@@ -83,7 +83,7 @@ static void clear_in_flight(larder_pool *pool, uint32_t index)
     }
 }
 
-/* What the slot's last holder left: its pins, and what it was in the middle of. The caller holds the slot's lock. */
+/* The remains of the slot's last holder: its pins, and its operation in flight. The caller holds the slot's lock. */
 static void clear_traces(larder_pool *pool, uint32_t index)
 {
     clear_pins(pool, index);
@@ -281,7 +281,7 @@ static void keep_inherited(larder_pool *pool)
 
 void larder_slot_in_child(larder_pool *pool)
 {
-    pool->attached.checked_at = 0; /* what was tried a moment ago, the parent tried */
+    pool->attached.checked_at = 0; /* the parent tried it a moment ago */
     memset(pool->request.leases_held, 0, sizeof pool->request.leases_held);
     /* Locks taken through a shared open-file description do not exclude each other: questions need their own. */
     int own = open_again(pool);

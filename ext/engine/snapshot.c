@@ -51,7 +51,7 @@ void larder_snapshot_name(const larder_pool *pool, const char *prefix, char name
 #define NO_DIRECTORY      (-1) /* or another user's: no snapshot is ours */
 #define UNKNOWN_DIRECTORY (-2) /* ours, but it cannot be looked into: there may be one */
 
-/* The directory of snapshots; it is not made. `sound`: what lies there may be loaded. If not, but the directory is
+/* The directory of snapshots; it is not made. `sound`: the files there may be loaded. If not, but the directory is
  * ours, what lies there is still to be removed: one day its mode may be right again. */
 static int open_directory(const larder_pool *pool, bool *sound, larder_error *why)
 {
@@ -93,7 +93,8 @@ static bool is_recent(uint64_t now, uint64_t saved)
     return now + MINUTE_MS >= saved && now < saved + LARDER_SNAPSHOT_HOURS * 60 * MINUTE_MS;
 }
 
-/* Opens the snapshot and reads its header. Every refusal is for good: what is not loaded now never will be. */
+/* Opens the snapshot and reads its header. Every refusal is for good: a snapshot that is not loaded now never will
+ * be. */
 static int open_sound(const larder_pool *pool, int directory, const char *file, larder_snapshot_header *header,
                       larder_error *why)
 {
@@ -152,7 +153,7 @@ static bool unlink_for_good(const larder_pool *pool, int directory, const char *
                        pool->paths.snapshots, file, strerror(errno), (unsigned)geteuid());
 }
 
-/* What cannot be looked at may be there. */
+/* A file that cannot be looked at may be there. */
 static bool exists(int directory, const char *file)
 {
     struct stat status;
@@ -271,7 +272,7 @@ static void tell(larder_pool *pool, enum larder_beginning began, uint64_t items,
     header->snapshot_dropped = dropped;
     snprintf(header->reason, sizeof header->reason, "%s", reason);
     LARDER_FAULT(LARDER_AT_TELL);
-    /* release: what is told is complete. */
+    /* release: the account is complete. */
     atomic_store_explicit(&header->began, began, memory_order_release);
 }
 

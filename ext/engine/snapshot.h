@@ -15,15 +15,15 @@
  *       processes with another configuration, before the pool is used. A snapshot also knows which file it is (inode
  *       and birth), so that a copy, or one restored from a backup, is none.
  *
- * A pool that does not evict is used by others only when all is loaded (larder_attach()). Else loading takes place while
- * others use the new pool already, and so is a fill like any other: its token is the clock at which the pool was
- * closed, where the new pool's clock begins. What was written, deleted or invalidated since the new pool was made
- * refuses it. Items keep their versions, tags, costs, expiries (which are absolute) and queues.
+ * A pool that does not evict is used by others only when all is loaded (larder_attach()). Else loading takes place
+ * while others use the new pool already, and so is a fill like any other: its token is the clock at which the pool was
+ * closed, where the new pool's clock begins. A write, delete or invalidation since the new pool was made refuses it.
+ * Items keep their versions, tags, costs, expiries (which are absolute) and queues.
  *
  * A plain set after a miss may be a write, and a miss does not mean that there is nothing older as long as the snapshot
  * is being loaded. So a set in that time, or after a miss in that time, moves the key version (and may refuse others'
- * fills). Were its value evicted, or expired, before the loader gets to the key, what it replaced would come back. The header says who loads;
- * no process waits for a loader that is dead, or does not begin within ten seconds.
+ * fills). Were its value evicted, or expired, before the loader gets to the key, what it replaced would come back. The
+ * header says who loads; no process waits for a loader that is dead, or does not begin within ten seconds.
  *
  *     file = header | record | record | ...
  *     record = struct | tags | key | value        each padded to 8 bytes

@@ -27,10 +27,11 @@
  * Why: `dead` only rises. A process that opens a window has said so before it reads the version again; a process that
  * limits one has entered its tick, which raises the version, before it looks at the window. So of two that meet, the
  * first sees the tick, and raises `dead` to it, or the second sees that the window is being opened, and closes it. A
- * window that is being opened has a tick in it that no other has, so that only the thread that placed it can finish it; and
- * nothing is served by it. A killed process leaves a window that serves nothing, or one that ends by itself.
+ * window that is being opened has a tick in it that no other has, so that only the thread that placed it can finish it;
+ * and nothing is served by it. A killed process leaves a window that serves nothing, or one that ends by itself.
  *
- * What is computed from a stale item, and stored, is as fresh as any other: a caller that asks for stale items knows.
+ * A value that is computed from a stale item, and stored, is as fresh as any other: a caller that asks for stale items
+ * knows.
  */
 #ifndef LARDER_STALE_H
 #define LARDER_STALE_H

@@ -384,12 +384,12 @@ enum larder_result larder_store_entered(larder_pool *pool, const larder_key *key
     return LARDER_OK;
 }
 
-/* What was stored in a pool that was closed meanwhile: has it come to this one with the snapshot? If not, it does not
- * come any more: a loader that is about to publish it starts over, and is refused. In a pool that began with nothing,
- * an item may have that version by chance. model/save.pml: operation() */
+/* An item was stored in a pool that was closed meanwhile: has it come to this one with the snapshot? If not, it does
+ * not come any more: a loader that is about to publish it starts over, and is refused. In a pool that began with
+ * nothing, an item may have that version by chance. model/save.pml: operation() */
 static bool has_come(larder_pool *pool, const larder_place *place, const larder_key *key, uint64_t version)
 {
-    /* acquire: what is told of the loading is complete. */
+    /* acquire: the account of the loading is complete. */
     if (atomic_load_explicit(&pool->header->began, memory_order_acquire) == LARDER_BEGAN_EMPTY) {
         return false;
     }

@@ -54,7 +54,7 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     uint32_t passed;
 } forwarding;
 
-/* ---- what is answered ---- */
+/* ---- writes that are answered ---- */
 
 static uintptr_t instruction_of(const void *context)
 {
@@ -85,7 +85,7 @@ static bool answer(const siginfo_t *info, const void *context)
     return true;
 }
 
-/* ---- what is not ---- */
+/* ---- writes that are not ---- */
 
 /* What would happen if there were no handler at all: the instruction is repeated, or the signal comes once more. */
 static void end_as_usual(int signal, const siginfo_t *info)

@@ -3,7 +3,8 @@
  *     take:  tick, move the key version | freeze a counter | exchange the word of that very version for nothing
  *
  * Invariant: the exchange that empties the word is what takes the version. A process that replaced it, deleted it or
- * took it before has exchanged that word, and the take fails; what is stored later has a word of its own, and stays.
+ * took it before has exchanged that word, and the take fails; an item that is stored later has a word of its own, and
+ * stays.
  *
  * A take is a delete to fills: the key version has moved before the word goes, so that what was computed before is
  * refused. It is none to writes: one that is in flight is a later one, and its deletion is not raised.
@@ -118,8 +119,8 @@ static bool take_entered(larder_pool *pool, const larder_key *key, const larder_
     return taken;
 }
 
-/* The pool was closed, and what was taken may come to the next one with the snapshot. It is taken there, too: what is
- * still to come is refused by the key version, and what is there has kept its version. */
+/* The pool was closed, and the taken item may come to the next one with the snapshot. It is taken there, too: an item
+ * that is still to come is refused by the key version, and one that is there has kept its version. */
 static void take_again(larder_pool *pool, const larder_key *key, uint64_t version)
 {
     const larder_met same = {.version = version};

@@ -88,7 +88,7 @@ typedef struct larder_terms {
 
 enum larder_counted {
     LARDER_COUNTED,
-    LARDER_NOT_A_COUNTER, /* what is there is something else */
+    LARDER_NOT_A_COUNTER, /* the item there is something else */
     LARDER_OUT_OF_RANGE,
     LARDER_NOT_COUNTED, /* a new counter was refused: the pool is full */
     LARDER_COUNT_BUSY,  /* ... or others held its lock, or changed the counter, for too long */

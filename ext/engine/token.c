@@ -338,7 +338,7 @@ uint64_t larder_own_move(larder_pool *pool, _Atomic uint64_t *cell, enum larder_
     return began;
 }
 
-/* Is it what moved the cell to that tick? Backwards only: what was there before is younger if it was damaged. */
+/* Is it what moved the cell to that tick? Backwards only: the former tick is younger if it was damaged. */
 static bool is_event(const own_event *event, const void *cell, uint64_t tick)
 {
     return event->cell == cell && event->tick == tick && event->before < tick;
@@ -374,7 +374,7 @@ static uint64_t youngest_entry(const larder_pool *pool, const uint64_t *tags, ui
     return youngest;
 }
 
-/* The tag's version by its cells, and what it would be without this request's own events. */
+/* The tag's version by its cells, and the version that it would have without this request's own events. */
 static uint64_t foreign_version(const larder_pool *pool, uint64_t tag, uint64_t *version)
 {
     _Atomic uint64_t *cells[LARDER_TAG_CELLS];
@@ -396,7 +396,7 @@ bool larder_is_dead_by_now(larder_pool *pool, const uint64_t *tags, uint32_t cou
     /* Before the cells: an invalidation of one of these tags whose entry is found here is found there, too. So the
      * version may be raised to the entry of a stranger, or of one's own: T4 of tag.h. */
     uint64_t entry = youngest_entry(pool, tags, count);
-    /* Then: what is over by now is found in the cells. */
+    /* Then: invalidations that are over by now are found in the cells. */
     if (larder_is_in_flight(pool, tags, count)) {
         return true;
     }

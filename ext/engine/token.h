@@ -20,7 +20,7 @@
  * foreign one that began earlier and is late finds ours, and takes a tick younger than ours.
  *
  * To be read at all, an item that was filled past an invalidation or a clear of its own request's bears the tick of
- * that event: its version is raised above its token. What is late must not take it for younger. An invalidation or a
+ * that event: its version is raised above its token. A late fill must not take it for younger. An invalidation or a
  * clear that was in flight when it was judged has refused it, and one that was not ticks later than any version that
  * the item could be given; deletes and writes, which compare their first tick with the item's, take one that says that
  * its version was raised for older.
@@ -74,8 +74,8 @@ void larder_missed(larder_pool *pool, const larder_key *key);
 /* The key was missed because the pool could not be reached: what others do to it is unknown until it can be. */
 void larder_missed_nowhere(larder_pool *pool, const larder_key *key);
 
-/* Was the miss with that token, in this pool, while its snapshot was being loaded? Then what was not there yet may have
- * been older than it, and come since. */
+/* Was the miss with that token, in this pool, while its snapshot was being loaded? Then an item that was not there yet
+ * may have been older than it, and come since. */
 bool larder_missed_in_doubt(const larder_pool *pool, uint64_t token);
 
 /* The token of the key's miss, which is used up by this; LARDER_NO_TOKEN: it was not missed. */
@@ -92,7 +92,7 @@ static inline uint32_t larder_missed_bit(const larder_key *key)
 }
 _Static_assert(sizeof(larder_missed_bits) * 8 == UINT64_C(1) << (64 - 52), "the highest twelve bits choose one");
 
-/* The key's value was read: what this request stores under it from now on is a write. */
+/* The key's value was read: a store of this request under it is a write from now on. */
 static inline void larder_was_read(larder_pool *pool, const larder_key *key)
 {
     const larder_missed_bits *bits = (const larder_missed_bits *)pool->memory;
@@ -106,7 +106,7 @@ static inline void larder_was_read(larder_pool *pool, const larder_key *key)
 uint64_t larder_own_tick(larder_pool *pool);
 
 /* Ticks, and raises the cell to the tick. If a younger process was there first, the cell gets another tick: every event
- * moves each of its cells strictly forward. What is returned is the first: a writer that was stopped in between must
+ * moves each of its cells strictly forward. The first is returned: a writer that was stopped in between must
  * not pass for younger than what happened meanwhile. `before`: the last event there that was not this request's. */
 uint64_t larder_own_move(larder_pool *pool, _Atomic uint64_t *cell, enum larder_fault_point point, uint64_t *before);
 

@@ -196,7 +196,7 @@ static bool visit_item(walk *w, uint64_t offset)
         if (movable && may_move(w) && move_item(w, item, at, word, level)) {
             return true;
         }
-        /* Compacting drops nothing that this PHP can move; and what it cannot would keep it here for ever. */
+        /* Compacting drops nothing that this PHP can move; and one that it cannot move would keep it here for ever. */
         if ((w->purpose == LARDER_COMPACT && !may_drop) || (movable && !w->to_the_end)) {
             return false;
         }

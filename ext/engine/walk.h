@@ -11,7 +11,7 @@
 #include "segment.h"
 
 enum larder_purpose {
-    LARDER_EVICT,   /* what was used is kept, the rest goes */
+    LARDER_EVICT,   /* used items are kept, the rest goes */
     LARDER_COMPACT, /* everything alive is kept, but, in a pool that evicts, what this PHP cannot move */
     LARDER_DISCARD, /* everything goes */
 };
@@ -37,7 +37,7 @@ bool larder_walk_finds_any(const larder_pool *pool, uint32_t segment, uint32_t *
 void larder_walk_begin(larder_pool *pool, uint32_t segment, enum larder_purpose purpose);
 
 /* Visits the victim's next item, or finishes with it. False: the item must wait, or could not be moved. `to_the_end`:
- * now, with nothing deferred; what cannot be moved goes, unless it is being compacted. */
+ * now, with nothing deferred; an item that cannot be moved goes, unless it is being compacted. */
 bool larder_walk_on(larder_pool *pool, larder_budget *left, bool to_the_end);
 
 /* Walks the victim to its end, moving so many bytes at most, which are counted down. Gives it up (false) if something

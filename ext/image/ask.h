@@ -1,6 +1,6 @@
 /* Asking objects what they are to be made of again, where they decide that themselves: __serialize(), __sleep(), the
  * initialiser of a lazy object, and so on. Only this runs user code on the way into the pool, and it asks each object
- * once: what is looked through and stored afterwards is that answer.
+ * once: that answer is looked through and stored afterwards.
  */
 #ifndef LARDER_ASK_H
 #define LARDER_ASK_H

@@ -172,7 +172,8 @@ static bool is_given_back(const zend_class_entry *entry)
                               (entry->unserialize && is_users_method(entry, "unserialize"))));
 }
 
-/* What can be made again must be made of what PHP's serialiser would make it of, in the same order of precedence. */
+/* An object that can be made again must be made of what PHP's serialiser would make it of, in the same order of
+ * precedence. */
 static enum larder_form form_of(zend_class_entry *entry)
 {
     const uint32_t never = ZEND_ACC_NOT_SERIALIZABLE | ZEND_ACC_ANON_CLASS | ZEND_ACC_ENUM | ZEND_ACC_INTERFACE |

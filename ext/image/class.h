@@ -31,7 +31,7 @@ struct larder_class {
     bool wakes;   /* __wakeup() is called on each object that is made again */
 };
 
-/* What is to know of a class; good until the next call. */
+/* All that is to know of a class; good until the next call. */
 const struct larder_class *larder_class_of(zend_class_entry *entry);
 
 /* The class that an image names, autoloaded if need be; NULL if it is gone, or an exception is pending. */

@@ -17,7 +17,8 @@ enum larder_date_type {
     LARDER_DATE_INTERVAL,
 };
 
-/* Which of them a class is, if its objects have nothing but that state. `base`: PHP's own class that it is or extends. */
+/* Which of them a class is, if its objects have nothing but that state. `base`: PHP's own class that it is or
+ * extends. */
 enum larder_date_type larder_date_type_of(const zend_class_entry *entry, const zend_class_entry *base);
 
 /* Would unserialize() make the very same of this object? Runs no user's code. */
@@ -29,7 +30,7 @@ void larder_date_write(struct larder_date_part *part, zend_object *object, enum 
 /* With a count of 0. NULL: the zone is gone, or has other rules here. */
 zend_object *larder_date_make(zend_class_entry *entry, const struct larder_date_part *part);
 
-/* Forgets the models of the request before: what they point to is gone. */
+/* Forgets the models of the request before: their targets are gone. */
 void larder_date_request_start(void);
 
 #endif

@@ -28,7 +28,7 @@ enum larder_found_type {
 struct larder_found {
     void *source;    /* zend_array, zend_object, zend_class_entry or zend_reference */
     size_t offset;   /* of the part in the image */
-    uint32_t parent; /* what it was found in first, and which element or slot of it: the way to it */
+    uint32_t parent; /* the value it was found in first, and which element or slot of it: the way to it */
     uint32_t position;
     uint32_t elements; /* tables: how many zvals or buckets are written, */
     uint32_t live;     /* and how many of them are no holes; references: how often it was met */
@@ -61,7 +61,7 @@ struct larder_survey {
     uint32_t shared_count;
     uint32_t shared_capacity;
     struct larder_shared *shared;
-    struct larder_answers *answers; /* what was told; NULL as long as nothing was asked */
+    struct larder_answers *answers; /* the answers; NULL as long as nothing was asked */
     size_t strings;                 /* bytes of all strings */
     size_t parts;                   /* bytes of everything before them */
     uint32_t part_count;            /* all but the strings */
@@ -126,7 +126,7 @@ static inline zval *larder_live_value(zval *element, bool dynamic)
 static inline bool larder_has_dynamic_properties(const zend_object *object)
 {
     const zend_array *table = object->properties;
-    /* From the end: what has a slot comes first. */
+    /* From the end: a value that has a slot comes first. */
     for (uint32_t i = table ? table->nNumUsed : 0; i > 0; i--) {
         if (larder_live_value(&table->arData[i - 1].val, true)) {
             return true;

@@ -35,10 +35,10 @@ enum larder_kind {
 /* A value on its way into the pool. Lives on the caller's stack between measure and discard. */
 typedef struct larder_image_plan {
     uint8_t kind;
-    bool held;                      /* by the plan, too, because code was run */
-    size_t size;                    /* bytes the image takes; a multiple of 8 for kinds with an ABI */
-    zval value;                     /* what is written; until discard it may not change, nor get holders inside */
-    struct larder_survey *survey;   /* what measure found inside an array or object; NULL for the rest */
+    bool held;                    /* by the plan, too, because code was run */
+    size_t size;                  /* bytes the image takes; a multiple of 8 for kinds with an ABI */
+    zval value;                   /* the value to be written; until discard it may not change, nor get holders inside */
+    struct larder_survey *survey; /* what measure found inside an array or object; NULL for the rest */
     struct larder_answers *answers; /* what objects inside told of themselves; NULL if there was none to ask */
 } larder_image_plan;
 

@@ -62,7 +62,7 @@ static void hold(larder_image_plan *plan)
 }
 
 /* The user's code that runs here may change the value, and the variable that it came from, so nothing is known of it
- * afterwards but what was told. */
+ * afterwards but the answer. */
 static bool ask_and_survey_again(larder_image_plan *plan, larder_image_refusal *refusal)
 {
     hold(plan);

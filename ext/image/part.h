@@ -14,7 +14,7 @@
  *
  * Parts are numbered in this order, and PHP never looks at the reference count of what it may not change, so
  * the count holds the number (plus two: PHP takes a count of one as leave to write). A reader that makes
- * parts anew keeps what it made in an array under that number: what was one object, array or string in the
+ * parts anew keeps what it made in an array under that number: one object, array or string in the
  * value that was stored is one again in the value that is read, cycles included.
  *
  * Arrays are marked immutable if they are used in place. One that has an object, or a reference that leads elsewhere

@@ -1,4 +1,4 @@
-/* What was met already while a value is walked: a small open-addressing table from an address, or a name, to
+/* The parts that were met while a value is walked: a small open-addressing table from an address, or a name, to
  * the place it was given. Only things that can be met twice are entered, see larder_may_be_shared. */
 #ifndef LARDER_SEEN_H
 #define LARDER_SEEN_H

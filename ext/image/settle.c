@@ -3,7 +3,7 @@
  */
 #include "settle.h"
 
-/* One that was met once only is no part: what it refers to stands in its place. */
+/* One that was met once only is no part: its value stands in its place. */
 static void settle_references(struct larder_survey *survey)
 {
     for (uint32_t i = 0; survey->has_references && i < survey->count; i++) {
@@ -81,7 +81,7 @@ static size_t size_of_found(const struct larder_found *found)
     }
 }
 
-/* What is made anew on each read comes first, so that a reader can stop behind it. How many parts are those? */
+/* Parts that are made anew on each read come first, so that a reader can stop behind it. How many parts are those? */
 static uint32_t lay_out(struct larder_survey *survey)
 {
     uint32_t rebuilt_parts = 0;

@@ -1,6 +1,6 @@
 /* Sorting what unfolds, so that each find is behind all that it holds; and finding what contains itself.
  *
- * Tarjan's algorithm (1972) on what a survey found, without recursion: what is strongly connected is a cycle.
+ * Tarjan's algorithm (1972) on what a survey found, without recursion: a strongly connected part is a cycle.
  */
 #include "sort.h"
 

@@ -324,7 +324,7 @@ static bool survey_one(struct larder_survey *survey, uint32_t index, larder_imag
         survey_class(survey, ((zend_object *)found->source)->ce, index);
         return true;
     case LARDER_FOUND_REFERENCE:
-        return true; /* what it refers to was looked at when it was met */
+        return true; /* its value was looked at when it was met */
     case LARDER_FOUND_CASE: {
         zend_object *object = found->source;
         survey_class(survey, object->ce, index);

@@ -1,4 +1,4 @@
-/* What is inside an array or an object that shall be written: found by measure, used by write.
+/* The contents of an array or an object that shall be written: found by measure, used by write.
  *
  * Both go through what was found in the same order (breadth first, a plain list, no recursion) and count
  * strings and finds in the same way, so that write knows where everything goes without being told for each.

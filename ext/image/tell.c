@@ -146,7 +146,7 @@ static bool ask_properties(zval *told, zend_object *object, bool as_array)
     return !EG(exception);
 }
 
-/* What is serialised inside, as by a call of serialize() in __serialize(), is a value of its own. */
+/* A value that is serialised inside, as by a call of serialize() in __serialize(), is one of its own. */
 bool larder_ask_object(zval *told, zend_object *object, enum larder_form form, const char **reason)
 {
     zend_function *sleep = larder_method(object->ce, ZEND_STR_SLEEP);

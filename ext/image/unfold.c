@@ -24,8 +24,8 @@
  * apart: they are written once for each place that they have in the unfolded value. If one is below another, that other
  * one stands apart, too. All other arrays may be shared, as it cannot be told whether they are. A reader counts what it
  * makes by the places in the image. So each variable has a count of two or more, the arrays above it have one each, and
- * PHP drops the variable only when all its places but one are gone. What is read unfolds to what was stored, which
- * unfolds to the same once more.
+ * PHP drops the variable only when all its places but one are gone. The value that is read unfolds to the stored one,
+ * which unfolds to the same once more.
  *
  * Nested arrays with two places each have as many places as two to the power of their depth, here as after
  * unserialize(). So there is a limit to what is written more than once.
@@ -103,8 +103,8 @@ static void add_places_of_held(struct larder_unfolding *unfolding, uint32_t inde
     }
 }
 
-/* What is written once gives one place to each that it holds; what unfolds gives one for each of its own. `as_written`:
- * arrays that PHP shares, and that do not stand apart, are written once as well. */
+/* A part that is written once gives one place to each that it holds; one that unfolds gives one for each of its own.
+ * `as_written`: arrays that PHP shares, and that do not stand apart, are written once as well. */
 static void count_places(struct larder_unfolding *unfolding, bool as_written)
 {
     const struct larder_survey *survey = unfolding->survey;
