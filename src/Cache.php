@@ -571,8 +571,9 @@ final class Cache
     }
 
     /**
-     * Stores items that each have a TTL, tags and a token of their own, in one round trip or transaction. A value that
-     * cannot be stored, or is refused, takes no other down.
+     * Stores items that each have a TTL, tags and a token of their own, in one round trip or transaction. Over
+     * Memcached each item takes a round trip, and all together one more. A value that cannot be stored, or is refused,
+     * takes no other down.
      *
      * An item with a token is judged by it, as a write or, with Item::$fill, as a fill. One without is judged as by set(),
      * add() or replace(). Here a TTL of null is the cache's default; one of more than Ttl::LONGEST seconds is no end.

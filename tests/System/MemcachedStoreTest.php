@@ -53,6 +53,23 @@ final class MemcachedStoreTest extends OwnServers
         self::assertSame(2, $trips(static fn() => $store->increment('n')));
     }
 
+    /** As docs/choose-a-store.md tells. */
+    public function testABatchReadsItsKeysAtOnceAndSwapsThemOneByOne(): void
+    {
+        $proxy = new Proxy($this->memcacheds(1)[0]->socket);
+        $store = Stores::open("memcached+unix:{$proxy->socket}?timeout=10");
+        $keys = array_map(static fn(int $i): string => "key {$i}", range(1, 50));
+        $items = array_map(static fn(string $key): Item => new Item($key, 'x', 100), $keys);
+        $store->save([new Item('other', 'x', 100)]);
+        self::assertSame(102, $proxy->roundTripsOf(static fn() => $store->save($items)), 'no key was ever read');
+        self::assertSame(51, $proxy->roundTripsOf(static fn() => $store->save($items)));
+        self::assertSame(51, $proxy->roundTripsOf(static fn() => $store->delete($keys)));
+        self::assertSame(51, $proxy->roundTripsOf(static fn() => $store->fetch($keys)), 'Each first miss leaves its mark.');
+        self::assertSame(1, $proxy->roundTripsOf(static fn() => $store->fetch($keys)));
+        $store->invalidateTags(['a']);
+        self::assertSame(6, $proxy->roundTripsOf(static fn() => $store->invalidateTags(['a'])));
+    }
+
     /** A stranger who can write into the server may say that a value is in a billion pieces, or in some under others' names. */
     public function testAManifestThatNoStoreOfOursHasWrittenIsAMiss(): void
     {
