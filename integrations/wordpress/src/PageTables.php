@@ -26,9 +26,12 @@ final class PageTables
     /** Tables of WordPress of which no hook tells. */
     private const UNTOLD = ['blogs' => true, 'blogmeta' => true, 'blog_versions' => true, 'site' => true, 'sitemeta' => true, 'sitecategories' => true, 'signups' => true, 'registration_log' => true];
 
+    /** A part of the path of Action Scheduler's code. */
+    public const QUEUE = '/action-scheduler/';
+
     /** Tables of widespread plugins that many visits read and something writes all the time, and the folder of the code that reads them for no page. */
     private const BOOKKEEPING = [
-        '~(?:^|_)actionscheduler_(?:actions|claims|groups|logs)$~iD' => '/action-scheduler/',
+        '~(?:^|_)actionscheduler_(?:actions|claims|groups|logs)$~iD' => self::QUEUE,
         '~(?:^|_)(?:woocommerce_(?:sessions|log)|wc_rate_limits)$~iD' => '/plugins/woocommerce/',
         '~(?:^|_)redirection_(?:logs|404)$~iD' => '/plugins/redirection/',
         '~(?:^|_)(?:wf(?:config|hits|blocks7|logins|crawlers|reversecache|status|notifications|trafficrates|livetraffichuman)|wfls_settings)$~iD' => '/plugins/wordfence/',

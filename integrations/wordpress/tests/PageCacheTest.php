@@ -326,7 +326,7 @@ final class PageCacheTest extends TestCase
         $site->run('$wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}things (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(100)) ENGINE=InnoDB"); $wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}others LIKE {$wpdb->prefix}things"); $wpdb->query("CREATE TABLE IF NOT EXISTS {$wpdb->prefix}actionscheduler_actions LIKE {$wpdb->prefix}things");');
         // The code of a queue, which all pages run.
         @mkdir("{$site->site->root}/wp-content/plugins/action-scheduler");
-        file_put_contents("{$site->site->root}/wp-content/plugins/action-scheduler/queue.php", '<?php $GLOBALS["wpdb"]->get_var("SELECT COUNT(*) FROM {$GLOBALS["wpdb"]->prefix}actionscheduler_actions");');
+        file_put_contents("{$site->site->root}/wp-content/plugins/action-scheduler/queue.php", '<?php $GLOBALS["wpdb"]->get_var("SELECT COUNT(*) FROM {$GLOBALS["wpdb"]->prefix}actionscheduler_actions"); $GLOBALS["wpdb"]->get_var("SELECT COUNT(*) FROM {$GLOBALS["wpdb"]->posts} WHERE post_type = \'scheduled-action\'");');
         $this->plugin($site, <<<'PHP'
             add_action('wp_footer', static function (): void {
                 global $wpdb;
