@@ -1273,7 +1273,8 @@ final class PageCacheTest extends TestCase
                 }
                 $title = $argv[1];
                 add_filter("add_post_metadata", static function () { echo "saving "; flush(); sleep(300); });
-                class_exists(Larder\WordPress\PageTables::class);
+                // What is loaded later would be read through the wrapper. Which classes a save needs differs between releases of WordPress.
+                foreach (glob(WP_PLUGIN_DIR . "/larder/src/*.php") as $class) { class_exists("Larder\\WordPress\\" . basename($class, ".php")); }
                 stream_wrapper_unregister("file");
                 stream_wrapper_register("file", Held::class);
                 wp_update_post(["ID" => 1, "post_title" => $title, "meta_input" => [$title => 1]]);
@@ -1897,7 +1898,8 @@ final class PageCacheTest extends TestCase
         self::assertStringContainsString('may be cached, but is not now', $explain("{$site->url}/hello-world/"));
         $site->visit('/hello-world/');
         self::assertMatchesRegularExpression('~This URL is cached: status 200, \d+ bytes, \d+ compressed.*  1/post/1\n~s', $explain("{$site->url}/hello-world/", '--tags'));
-        self::assertStringContainsString('The cookie wordpress_logged_in_0 may belong', $explain("{$site->url}/hello-world/", '--cookie=wordpress_logged_in_0'));
+        self::assertStringContainsString('The visitor is logged in.', $explain("{$site->url}/hello-world/", '--cookie=wordpress_logged_in_0'));
+        self::assertStringContainsString('The cookie wp-postpass_0 may belong', $explain("{$site->url}/hello-world/", '--cookie=wp-postpass_0'));
         self::assertStringContainsString('The argument s may make another page.', $explain("{$site->url}/?s=word"));
         self::assertStringContainsString('The method POST is none of a page', $explain("{$site->url}/", '--method=POST'));
         $this->plugin($site, 'add_action("wp_footer", static function (): void { echo wp_create_nonce("a-form"); });');
