@@ -1260,21 +1260,35 @@ final class PageCacheTest extends TestCase
                 {
                     public $context;
                     private $file;
+                    private function past(callable $do): mixed
+                    {
+                        stream_wrapper_restore("file");
+                        $done = $do();
+                        stream_wrapper_unregister("file");
+                        stream_wrapper_register("file", self::class);
+                        return $done;
+                    }
                     public function stream_open(string $path, string $mode): bool
                     {
+                        if (!str_contains($path, ".save-")) {
+                            return is_resource($this->file = $this->past(static fn() => fopen($path, $mode)));
+                        }
                         stream_wrapper_restore("file");
                         $this->file = fopen($path, $mode);
                         echo "made "; flush();
                         while (!is_file(ROOT . "/go")) { usleep(5_000); clearstatcache(); }
                         return is_resource($this->file);
                     }
+                    public function url_stat(string $path): array|false { return $this->past(static fn() => @stat($path)); }
+                    public function stream_stat(): array|false { return fstat($this->file); }
+                    public function stream_read(int $bytes): string|false { return fread($this->file, $bytes); }
+                    public function stream_eof(): bool { return feof($this->file); }
+                    public function stream_set_option(): bool { return false; }
                     public function stream_lock(int $how): bool { return flock($this->file, $how); }
                     public function stream_close(): void { fclose($this->file); }
                 }
                 $title = $argv[1];
                 add_filter("add_post_metadata", static function () { echo "saving "; flush(); sleep(300); });
-                // What is loaded later would be read through the wrapper. Which classes a save needs differs between releases of WordPress.
-                foreach (glob(WP_PLUGIN_DIR . "/larder/src/*.php") as $class) { class_exists("Larder\\WordPress\\" . basename($class, ".php")); }
                 stream_wrapper_unregister("file");
                 stream_wrapper_register("file", Held::class);
                 wp_update_post(["ID" => 1, "post_title" => $title, "meta_input" => [$title => 1]]);
