@@ -55,7 +55,7 @@ final class Clients implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(300, 1_024, $profile === Profile::Quick ? 125 : 450);
+        return new Needs(300, 1_024, $profile === Profile::Quick ? 95 : 350);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

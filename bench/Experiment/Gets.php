@@ -41,7 +41,7 @@ final class Gets implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs($profile === Profile::Quick ? 400 : 700, 2_048, $profile === Profile::Quick ? 215 : 743);
+        return new Needs($profile === Profile::Quick ? 400 : 700, 2_048, $profile === Profile::Quick ? 200 : 650);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void

@@ -61,7 +61,7 @@ final class PageCaches implements Experiment
 
     public function needs(Profile $profile): Needs
     {
-        return new Needs(200, 2_048, $profile === Profile::Quick ? 235 : 960);
+        return new Needs(200, 2_048, $profile === Profile::Quick ? 235 : 800);
     }
 
     public function run(Laboratory $laboratory, Progress $progress, Outcome $outcome): void
