@@ -81,7 +81,7 @@ final class ObjectCache
     /** @var ?\Closure(string, bool, int|string|null): void takes the group of what was set, counted or deleted, whether only what had been missing is there again, and its id, null for all of the group; the page cache sets it */
     public ?\Closure $tells = null;
 
-    /** @var ?\Closure(): void is told when code asks when a group has last changed, by which it may find what it has kept of it; the page cache sets it */
+    /** @var ?\Closure(): void is called when code asks for the last change of a group, as it may keep entries under keys with that in them; the page cache sets it */
     public ?\Closure $asked = null;
 
     private int $pendingCount = 0;

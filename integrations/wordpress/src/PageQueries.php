@@ -144,7 +144,7 @@ final class PageQueries
         return false;
     }
 
-    /** Whether code of a plugin or the theme asks the object cache when a group has last changed, as it may keep something under a key with that in it. */
+    /** Whether code of a plugin or the theme asks the object cache for the last change of a group. It may keep entries under keys with that in them. */
     public function isAskedByPlugin(): bool
     {
         $isAsked = false;

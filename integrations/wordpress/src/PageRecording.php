@@ -173,7 +173,7 @@ final class PageRecording
         $this->ends || $this->lookedFor[] = [$group, $key];
     }
 
-    /** Notes that what a plugin has kept may be found by when something has last changed. */
+    /** Notes that a plugin may look for its entries by the last change of a group. */
     public function noteSalt(): void
     {
         $this->isSalted = true;
@@ -878,8 +878,8 @@ final class PageRecording
     }
 
     /**
-     * Whether each change of what plugins have kept is told of. What they kept may be out of date, but then a page that is made anew shows the
-     * same, until they keep something else or look for it elsewhere. Where they look may depend on when something has last changed.
+     * Whether the page hears of each change of the entries that plugins keep. An entry may be out of date, but then a page that is made anew shows the
+     * same, until the plugin keeps another or looks elsewhere. Where it looks may depend on the last change of a group.
      */
     private function isTold(): bool
     {

@@ -81,37 +81,16 @@ final class Reading
     /** @param list<string> $keys */
     public function fetch(array $keys): Fetched
     {
-        if (\count($keys) !== 1) {
-            return $this->fetchAll($keys, null);
-        }
-        // As value() does it.
-        $key = $keys[0];
-        $reply = $this->askOne($key);
-        $now = $reply === null ? null : $this->now(0, $reply[0]);
-        $item = $reply[1] ?? null;
-        $at = $now === null ? null : $this->payloadAt($now, $item);
-        if ($at === null) {
-            return $this->fetchAll($keys, $reply);
-        }
-        if ($this->isNoting) {
-            $this->isNoting = false;
-            $this->first = $now[1];
-        }
-        if ($at === 0 || !\is_string($item)) {
-            return new Fetched([], [$key => $now[1]]);
-        }
-        $value = $this->payload->decode($item, $this, $key, $at);
+        if (\count($keys) === 1) {
+            $value = $this->value($keys[0], null, $fetched, $item);
+            if ($fetched !== null) {
+                return $fetched;
+            }
+            \assert(\is_string($item));
 
-        return $value === $this ? new Fetched([], [$key => $now[1]]) : new Fetched([$key => $this->item($key, $value, $item)], []);
-    }
-
-    /**
-     * @param list<string>         $keys
-     * @param ?array{mixed, mixed} $reply as of readAll()
-     */
-    private function fetchAll(array $keys, ?array $reply): Fetched
-    {
-        [$values, $bytes, $tokens] = $this->readAll($keys, $reply);
+            return new Fetched([$keys[0] => $this->item($keys[0], $value, $item)], []);
+        }
+        [$values, $bytes, $tokens] = $this->readAll($keys, null);
         $items = $stale = [];
         foreach ($values as $key => $value) {
             $item = $this->item((string) $key, $value, $bytes[$key]);
@@ -121,8 +100,12 @@ final class Reading
         return new Fetched($items, $tokens, $stale);
     }
 
-    /** As of Larder\Reads. */
-    public function value(string $key, mixed $default, ?Fetched &$fetched): mixed
+    /**
+     * As of Larder\Reads.
+     *
+     * @param mixed $item gets the bytes of the item of a value that is found
+     */
+    public function value(string $key, mixed $default, ?Fetched &$fetched, mixed &$item = null): mixed
     {
         $reply = $this->askOne($key);
         $now = $reply === null ? null : $this->now(0, $reply[0]);
@@ -130,11 +113,12 @@ final class Reading
         $at = $now === null ? null : $this->payloadAt($now, $item);
         if ($at === null) {
             [$values, $bytes, $tokens] = $this->readAll([$key], $reply);
+            $item = $bytes[$key] ?? null;
             if ($tokens === [] && !self::isSealed($values[$key])) {
                 return $values[$key];
             }
-            $item = isset($bytes[$key]) && \array_key_exists($key, $values) ? [$key => $this->item($key, $values[$key], $bytes[$key])] : [];
-            $fetched = $tokens === [] ? new Fetched($item, []) : new Fetched([], $tokens, $item);
+            $items = $item !== null && \array_key_exists($key, $values) ? [$key => $this->item($key, $values[$key], $item)] : [];
+            $fetched = $tokens === [] ? new Fetched($items, []) : new Fetched([], $tokens, $items);
 
             return $tokens === [] ? $values[$key] : $default;
         }
